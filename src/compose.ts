@@ -1,6 +1,6 @@
 import type { CheckRunnerEnvironment } from '#compose/checking.ts';
 import { watchClock } from '#compose/clock.ts';
-import { type ReloadableChannels, type PeriodicJobs, startRegulars } from '#compose/delivery.ts';
+import { type ReloadableChannels, type PeriodicJobs, startPeriodicJobs } from '#compose/delivery.ts';
 import { openFoundation } from '#compose/foundation.ts';
 import { healthOf } from '#compose/health.ts';
 import { summariesOf } from '#compose/history.ts';
@@ -77,7 +77,7 @@ export async function startDaemon(
   );
   const health = healthOf({ checking, store, outbox, clock, monitor: () => upcoming.watching?.monitor });
   const served = await openWeb(config, { ...parts, outbox, unstored, health, acknowledging }, started);
-  const regulars = startRegulars(config, {
+  const regulars = startPeriodicJobs(config, {
     ...environment,
     summaries: summariesOf(history, store),
     identity,

@@ -3,7 +3,7 @@ import type { Message, DeliveryReceipt } from '#monitor/notify/channel.ts';
 import type { DeliveryPolicy } from '#monitor/notify/delivery-policy.ts';
 
 /** For services that have an alert for each incident, and tell people together what belongs together themselves. */
-export function eachOnItsOwn(wished: DeliveryPolicy): DeliveryPolicy {
+export function withoutGrouping(wished: DeliveryPolicy): DeliveryPolicy {
   return { ...wished, grouping: null, storm: null };
 }
 
@@ -13,14 +13,14 @@ export function eachOnItsOwn(wished: DeliveryPolicy): DeliveryPolicy {
  */
 export async function forEachIncident(
   { incidents }: Pick<Message, 'incidents'>,
-  tell: (incident: Incident) => Promise<DeliveryReceipt>,
+  send: (incident: Incident) => Promise<DeliveryReceipt>,
 ): Promise<DeliveryReceipt> {
   let last: DeliveryReceipt = {
     kind: 'rejected',
     reason: 'it is about no incident, and there is an alert for each incident only',
   };
   for (const incident of incidents) {
-    last = await tell(incident);
+    last = await send(incident);
     if (last.kind !== 'delivered') return last;
   }
   return last;

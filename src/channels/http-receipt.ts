@@ -17,12 +17,12 @@ export interface DeliverOptions {
 /** Makes a call that delivers something, and says what became of it. Never rejects. No reason shows the URL or a secret. */
 export async function deliver(request: ChannelCall, options: DeliverOptions): Promise<DeliveryReceipt> {
   const { clock, signal, secrets = [], read = () => null } = options;
-  const hide = hiding([...secrets, ...secretParts(request.url)]);
+  const hide = createRedaction([...secrets, ...secretParts(request.url)]);
   try {
     const response = await call(request, signal);
-    return worded(read(response) ?? receiptOfStatus(response, clock.now()), hide);
+    return redactedReceipt(read(response) ?? receiptOfStatus(response, clock.now()), hide);
   } catch (error) {
-    return worded(receiptOfFailure(error, signal), hide);
+    return redactedReceipt(receiptOfFailure(error, signal), hide);
   }
 }
 
@@ -64,7 +64,7 @@ function receiptOfFailure(error: unknown, signal: AbortSignal): DeliveryReceipt 
   return { ...retry(said), ...(neverSent.has(systemCode(error) ?? '') ? {} : { isUncertain: true }) };
 }
 
-function worded(receipt: DeliveryReceipt, hide: (text: string) => string): DeliveryReceipt {
+function redactedReceipt(receipt: DeliveryReceipt, hide: (text: string) => string): DeliveryReceipt {
   if (receipt.kind === 'delivered') return { ...receipt, response: singleLine(hide(receipt.response)) };
   return { ...receipt, reason: singleLine(hide(receipt.reason)) };
 }
@@ -76,7 +76,7 @@ function secretParts(url: string): readonly string[] {
   return [url, href, `${pathname}${search}`, ...segments].filter((one) => one.length > 7);
 }
 
-function hiding(secrets: readonly string[]): (text: string) => string {
+function createRedaction(secrets: readonly string[]): (text: string) => string {
   const sorted = secrets.filter((one) => one !== '').toSorted((a, b) => b.length - a.length);
   return (text) => sorted.reduce((hidden, one) => hidden.replaceAll(one, '[secret]'), text);
 }

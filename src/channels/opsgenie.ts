@@ -6,7 +6,7 @@ import type { Message, DeliveryReceipt } from '#monitor/notify/channel.ts';
 import type { CallResponse } from './call.ts';
 import type { ChannelType } from './channel.ts';
 import { chatTextOf, clipped, plainTextOf } from './chat-text.ts';
-import { eachOnItsOwn, forEachIncident } from './each-incident.ts';
+import { withoutGrouping, forEachIncident } from './each-incident.ts';
 import { createHttpChannel, fileOf, type SendContext } from './http-channel.ts';
 import { retry } from './http-receipt.ts';
 
@@ -27,7 +27,7 @@ export const opsgenie: ChannelType<'opsgenie', typeof OpsgenieEntry> = {
   Entry: OpsgenieEntry,
   sections: {},
   recipientsOf: ({ notify }) => [notify],
-  policyOf: eachOnItsOwn,
+  policyOf: withoutGrouping,
   open: (environment, contacts) => createHttpChannel({ name: 'opsgenie', environment, contacts, send }),
 };
 

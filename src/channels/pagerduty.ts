@@ -6,7 +6,7 @@ import type { Message, DeliveryReceipt } from '#monitor/notify/channel.ts';
 import type { CallResponse } from './call.ts';
 import type { ChannelType } from './channel.ts';
 import { clipped } from './chat-text.ts';
-import { eachOnItsOwn, forEachIncident } from './each-incident.ts';
+import { withoutGrouping, forEachIncident } from './each-incident.ts';
 import { createHttpChannel, fileOf, parsed, type SendContext } from './http-channel.ts';
 import { retry } from './http-receipt.ts';
 
@@ -31,7 +31,7 @@ export const pagerduty: ChannelType<'pagerduty', typeof PagerdutyEntry> = {
     files['routing_key_file'] === undefined || /^[\da-zA-Z]{32}$/.test(files['routing_key_file'].reveal())
       ? []
       : [{ path: ['routing_key_file'], message: 'holds no integration key (32 letters and digits)' }],
-  policyOf: eachOnItsOwn,
+  policyOf: withoutGrouping,
   open: (environment, contacts) => createHttpChannel({ name: 'pagerduty', environment, contacts, send }),
 };
 

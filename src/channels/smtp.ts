@@ -73,7 +73,11 @@ export function createSmtpChannel({
     }
   }
 
-  async function overAnother(mail: SendMailOptions, handover: Handover, signal: AbortSignal): Promise<string> {
+  async function sendOverNewConnection(
+    mail: SendMailOptions,
+    handover: Handover,
+    signal: AbortSignal,
+  ): Promise<string> {
     const other = createTransport(settings);
     other.use('stream', ({ message }, done) => {
       message.processFunc((body) => readWhole(body, handover));
@@ -100,7 +104,7 @@ export function createSmtpChannel({
         signal,
         otherMs: timeouts.otherMs,
         async attempt(number, handover, own) {
-          const send = number === 0 ? overUsual : overAnother;
+          const send = number === 0 ? overUsual : sendOverNewConnection;
           try {
             return { kind: 'delivered', response: singleLine(await send(mail, handover, own)) };
           } catch (error) {

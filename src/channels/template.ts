@@ -41,7 +41,7 @@ export function createMailTemplate(source: MailTemplateSource = ownTemplate()): 
     const scope = scopeOf(message);
     return {
       subject: singleLine(part('subject', scope), 200),
-      text: tidy(part('text', scope)),
+      text: normalizeBlankLines(part('text', scope)),
       html: `${part('html', scope).trim()}\n`,
     };
   }
@@ -129,7 +129,7 @@ function tableScope({ title, columns, rows, more }: ContentTable): object {
 }
 
 // Padding and the tags of a template leave spaces and empty lines behind. Only a signature ends in a space (RFC 3676, 4.3).
-function tidy(text: string): string {
+function normalizeBlankLines(text: string): string {
   const lines = text.split('\n').map((line) => line.trimEnd());
   const body = lines
     .join('\n')

@@ -37,7 +37,7 @@ export type AddressObjection = 'no_address' | 'never' | 'denied' | 'own' | 'spec
  * that stand for something else. An address that carries an IPv4 address inside is reached only where `allow` names it
  * and the inner address may be reached too.
  */
-export function objectionTo(
+export function addressObjection(
   text: string,
   policy: Policy,
   rules: AddressRules,
@@ -49,7 +49,7 @@ export function objectionTo(
   if (isIn(address, rules.deny)) return 'denied';
   const inner = innerAddress(address);
   if (inner !== null) {
-    return isIn(address, rules.allow) ? objectionTo(inner.toString(), policy, rules, own) : 'special';
+    return isIn(address, rules.allow) ? addressObjection(inner.toString(), policy, rules, own) : 'special';
   }
   if (isIn(address, rules.allow)) return null;
   if (policy === 'public' && own.some((mine) => isSameAddress(mine, text))) return 'own';

@@ -25,7 +25,7 @@ export function expiresAt(certificate: Certificate): number {
 }
 
 /** Where a certificate is valid for less than so many milliseconds from `now`; null where it is valid for longer. */
-export function shortLife(certificate: Certificate, leastMs: number, now: number): Failure | null {
+export function remainingLifeFailure(certificate: Certificate, leastMs: number, now: number): Failure | null {
   if (expiresAt(certificate) * 1_000 - now >= leastMs) return null;
   const message = `the certificate expires on ${certificate.valid_to}, in less than ${formatDuration(leastMs)}`;
   return failure('target', 'certificate_expires_soon', message);

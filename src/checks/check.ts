@@ -79,7 +79,7 @@ export interface HeartbeatSettings {
 }
 
 /** The start of a type whose targets send pings: nodes do nothing. */
-export async function startNone(): Promise<Prober<unknown, never>> {
+export async function startWithoutProber(): Promise<Prober<unknown, never>> {
   const reason = 'targets of this type are not checked: they send heartbeats';
   return {
     capability: { able: false, reason },

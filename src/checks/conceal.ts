@@ -1,11 +1,11 @@
-import { addressRules, objectionTo } from './address.ts';
+import { addressRules, addressObjection } from './address.ts';
 import { type Failure, failure, type Outcome } from './outcome.ts';
 
 const noRules = addressRules([], []);
 
 /** Whether this address may be shown to strangers. */
 export function isPublicAddress(text: string): boolean {
-  return objectionTo(text, 'public', noRules, []) === null;
+  return addressObjection(text, 'public', noRules, []) === null;
 }
 
 // Whatever could be an address of either family, a zone included.
@@ -20,7 +20,7 @@ export function concealAddresses(text: string): string {
 }
 
 function isNonPublic(written: string): boolean {
-  const objection = objectionTo(written.replace(/%.*$/, ''), 'public', noRules, []);
+  const objection = addressObjection(written.replace(/%.*$/, ''), 'public', noRules, []);
   return objection !== null && objection !== 'no_address';
 }
 

@@ -81,7 +81,7 @@ export async function openConnection(
     if (signal.aborted) throw error;
     const reason = connectFailure(error);
     const made = socket.timingAtFailure;
-    return { ok: false, failure: reason, reset: wasMade(error) && made !== null ? { ...made, error } : null };
+    return { ok: false, failure: reason, reset: wasEstablished(error) && made !== null ? { ...made, error } : null };
   }
 }
 
@@ -102,7 +102,7 @@ async function closed(socket: Socket): Promise<void> {
 }
 
 // A reset in answer to the handshake is ECONNREFUSED: this one came after it, but before the event loop did (tcp(7)).
-function wasMade(error: unknown): error is Error {
+function wasEstablished(error: unknown): error is Error {
   return error instanceof Error && systemCode(error) === 'ECONNRESET';
 }
 

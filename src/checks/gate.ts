@@ -7,7 +7,7 @@ import {
   type AddressFamily,
   isSameAddress,
   type AddressObjection,
-  objectionTo,
+  addressObjection,
   type Policy,
 } from './address.ts';
 import { type Failure, failure, toSeconds } from './outcome.ts';
@@ -99,7 +99,11 @@ function gateOf(
         const objection = objectionAbout(address, policy, own);
         if (objection === null) continue;
         const ownFault = objection === 'never' && asked === 'private' && !literal;
-        return { ok: false, failure: ownFault ? nowhere(host, address) : forbidden(host, policy, objection), seconds };
+        return {
+          ok: false,
+          failure: ownFault ? blockedAddressFailure(host, address) : forbidden(host, policy, objection),
+          seconds,
+        };
       }
       const choice = choose(addresses, families);
       if (choice === null) return { ok: false, failure: otherFamily(host, families), seconds };
@@ -124,10 +128,10 @@ type AddressJudge = (address: string, policy: Policy, own: readonly string[]) =>
 function rememberObjections(rules: AddressRules): AddressJudge {
   const known = new Map<string, AddressObjection | null>();
   return (address, policy, own) => {
-    if (policy === 'public') return objectionTo(address, policy, rules, own);
+    if (policy === 'public') return addressObjection(address, policy, rules, own);
     const found = known.get(address);
     if (found !== undefined) return found;
-    const objection = objectionTo(address, policy, rules, own);
+    const objection = addressObjection(address, policy, rules, own);
     if (known.size >= mostRemembered) known.clear();
     known.set(address, objection);
     return objection;
@@ -148,7 +152,7 @@ function choose(
 }
 
 // What a domain looks like that has expired, or whose owner has given it up: the name is the target's own.
-function nowhere(host: string, address: string): Failure {
+function blockedAddressFailure(host: string, address: string): Failure {
   return failure('target', 'name_without_address', `${host} resolves to ${address}, which is no address of a host`);
 }
 

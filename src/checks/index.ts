@@ -17,7 +17,7 @@ import { tls } from './tls/index.ts';
 import { udp } from './udp/index.ts';
 import { websocket } from './websocket/index.ts';
 
-export { AddressRange, addressRules, type AddressFamily, objectionTo, type Policy } from './address.ts';
+export { AddressRange, addressRules, type AddressFamily, addressObjection, type Policy } from './address.ts';
 export { probeFindings } from './as-probe.ts';
 export type { Capability, Dialect, HeartbeatSettings, ProbeEnvironment, ProbeContext } from './check.ts';
 export { formatHostPort, parseEndpoint } from './endpoint.ts';

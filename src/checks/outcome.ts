@@ -137,7 +137,7 @@ export function failure(source: FailureSource, code: FailureCode, message: strin
 }
 
 /** The failure of a third party that a check needs, with its name in front. Faults of the node and its resolver stay theirs. */
-export function ofThirdParty(who: string, { source, code, message }: Failure): Failure {
+export function thirdPartyFailure(who: string, { source, code, message }: Failure): Failure {
   return failure(source === 'target' ? 'third_party' : source, code, `${who}: ${message}`);
 }
 

@@ -50,7 +50,7 @@ type FailedOutcomeView = Pick<Exclude<Outcome, { status: 'up' }>, 'address' | 'f
 
 async function ownFault(address: string): Promise<Failure | null> {
   const netlink = await loadNetlink();
-  const reason = netlink === null ? null : faultOnTheWay(netlink, address);
+  const reason = netlink === null ? null : routeFault(netlink, address);
   if (reason !== null) return failure('node', 'local', reason);
   if (await hasRoute(address)) return null;
   return failure('node', 'local', noRoute(address));
@@ -75,14 +75,14 @@ const refusingRoutes: ReadonlySet<number> = new Set([6, 7, 8]);
 const headerBytes = 12;
 const linkBytes = 16;
 
-function faultOnTheWay(netlink: Netlink, address: string): string | null {
+function routeFault(netlink: Netlink, address: string): string | null {
   const destination = Buffer.from(ipaddr.parse(address).toByteArray());
   const path = pathTo(netlink, destination);
   if (path === 'none') return noRoute(address);
   const { link = null, gateway = null } = path ?? {};
   if (link === null) return null;
   if (!isUp(netlink, link)) return "the link of this node's interface is down";
-  if (gateway === null || isThere(netlink, link, gateway)) return null;
+  if (gateway === null || isReachable(netlink, link, gateway)) return null;
   return `the gateway of this node does not answer (${ipaddr.fromByteArray([...gateway]).toString()})`;
 }
 
@@ -108,7 +108,7 @@ function isUp(netlink: Netlink, link: number): boolean {
 }
 
 // An entry that is not there says nothing: only one whose questions stay unanswered does.
-function isThere(netlink: Netlink, link: number, gateway: Buffer): boolean {
+function isReachable(netlink: Netlink, link: number, gateway: Buffer): boolean {
   const question = Buffer.alloc(headerBytes);
   question[0] = familyOf(gateway);
   question.writeInt32LE(link, 4);

@@ -98,7 +98,7 @@ export function followPaths(notifications: Notifications): PathChanges {
   }
 
   // Of neighbours only those count that fail, and those that did and are there again.
-  function takeNeighbour(body: Buffer): void {
+  function readNeighbour(body: Buffer): void {
     const address = body.length < headerBytes ? undefined : attributesOf(body, headerBytes).get(NDA_DST);
     if (address === undefined) return;
     const link = body.readInt32LE(4);
@@ -116,7 +116,7 @@ export function followPaths(notifications: Notifications): PathChanges {
     notifications.read((type, body) => {
       if (type === RTM_NEWLINK || type === RTM_DELLINK) takeLink(type, body);
       else if (type === RTM_NEWROUTE || type === RTM_DELROUTE) takeRoute(type, body);
-      else if (type === RTM_NEWNEIGH) takeNeighbour(body);
+      else if (type === RTM_NEWNEIGH) readNeighbour(body);
     });
   }
 
@@ -130,7 +130,7 @@ export function followPaths(notifications: Notifications): PathChanges {
     },
     since(mark, destination, path) {
       look();
-      const found = changes.findLast((change) => change.number > mark && concerns(change, destination, path));
+      const found = changes.findLast((change) => change.number > mark && affects(change, destination, path));
       return found === undefined ? null : words[found.kind];
     },
   };
@@ -142,7 +142,7 @@ const words = {
   gateway: 'lost its gateway or got it back meanwhile',
 } as const;
 
-function concerns(change: PathEvent, destination: Buffer | null, { link, gateway }: NetworkPath): boolean {
+function affects(change: PathEvent, destination: Buffer | null, { link, gateway }: NetworkPath): boolean {
   switch (change.kind) {
     case 'link':
       return change.link === link;

@@ -54,17 +54,17 @@ export function createResolver(options: ResolverOptions): Resolver {
   const read = async (path: string) => (await unlessMissing(options.readFile(path))) ?? '';
   return {
     async resolve(name, { families, search, signal }) {
-      if (name === 'localhost' || name.endsWith('.localhost')) return found(name, ['127.0.0.1', '::1'], families);
+      if (name === 'localhost' || name.endsWith('.localhost')) return resolved(name, ['127.0.0.1', '::1'], families);
       const hosts: HostsFile = parseHosts(await read(hostsPath));
       const listed = hosts.get(name);
-      if (listed !== undefined) return found(name, listed, families);
+      if (listed !== undefined) return resolved(name, listed, families);
       const rules: SearchRules = search ? parseSearchRules(await read(searchPath)) : { search: [], ndots: 0 };
       using limit = deadline(clock, options.limitMs ?? 5_000, signal);
       const session = openSession(options, limit.signal);
       try {
         return await resolveAny(session, name, candidates(name, rules), families);
       } catch (error) {
-        if (error instanceof DeadlineError) return unanswered(session, name, true);
+        if (error instanceof DeadlineError) return resolverFailure(session, name, true);
         throw error;
       } finally {
         session.close();
@@ -159,16 +159,16 @@ async function resolveAny(
   let exists = false;
   for (const candidate of names) {
     const lookup = await resolveOne(session, candidate, families);
-    if ('addresses' in lookup) return found(name, lookup.addresses, families);
+    if ('addresses' in lookup) return resolved(name, lookup.addresses, families);
     if (lookup.miss === 'silence' || lookup.miss === 'error') {
       await session.control().catch((error: unknown) => {
         if (!(error instanceof DeadlineError)) throw error;
       });
-      return unanswered(session, name, lookup.miss === 'silence');
+      return resolverFailure(session, name, lookup.miss === 'silence');
     }
     if (lookup.miss === 'no_address') exists = true;
   }
-  if (exists) return found(name, [], families);
+  if (exists) return resolved(name, [], families);
   return { ok: false, failure: failure('target', 'name_not_found', `the name ${name} does not exist`) };
 }
 
@@ -199,14 +199,14 @@ async function resolveOne(session: Session, name: string, families: readonly Add
   return { miss: order.find((miss) => misses.has(miss)) ?? 'no_address' };
 }
 
-function found(name: string, addresses: readonly string[], families: readonly AddressFamily[]): ResolveResult {
+function resolved(name: string, addresses: readonly string[], families: readonly AddressFamily[]): ResolveResult {
   const fitting = addresses.filter((address) => families.some((family) => family === isIP(address)));
   if (fitting.length > 0) return { ok: true, addresses: fitting };
   const kind = families.length === 1 ? `IPv${families.join('')} address` : 'address';
   return { ok: false, failure: failure('target', 'name_without_address', `the name ${name} has no ${kind}`) };
 }
 
-function unanswered({ controlled }: Session, name: string, silent: boolean): ResolveResult {
+function resolverFailure({ controlled }: Session, name: string, silent: boolean): ResolveResult {
   const code = silent ? 'name_timeout' : 'name_server';
   const what = silent ? 'do not answer' : 'answer with an error';
   const message = controlled

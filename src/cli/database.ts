@@ -2,7 +2,7 @@ import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { loadConfig } from '#config/load.ts';
 import { backUp } from '#store/backup.ts';
-import { examineBeside } from '#store/chores.ts';
+import { examineInThread } from '#store/chores.ts';
 import { examine } from '#store/reading.ts';
 import { jsonText } from './shared/json.ts';
 import { awaited } from './shared/progress.ts';
@@ -42,7 +42,7 @@ export async function checkDatabase(
   const damage =
     bytes < smallBytes
       ? examine(checked)
-      : await awaited(examineBeside(checked, context.stop), () => `looking through ${megabytes(bytes)}`, context);
+      : await awaited(examineInThread(checked, context.stop), () => `looking through ${megabytes(bytes)}`, context);
   if (json === true) {
     context.print(jsonText({ file: checked, sound: damage.length === 0, damage }));
     return damage.length === 0 ? 0 : 1;

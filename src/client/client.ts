@@ -109,14 +109,14 @@ export function clientOver(http: Http, options: Omit<ClientOptions, 'token'>): C
       infos.map(([, node]) => node),
       directory,
     ).map((node): Vote => ({ node, outcome: failed(notTaken) }));
-    const tell = (outcomes: ReadonlyMap<string, Outcome>) =>
+    const report = (outcomes: ReadonlyMap<string, Outcome>) =>
       onProgress?.({
         reportUrl,
         nodes: [...infos.map(([id, node]) => ({ node, outcome: outcomes.get(id) ?? null })), ...missing],
       });
-    tell(new Map());
+    report(new Map());
     const check = { requestId, type: spec.type, ids, limitMs: limitOf(spec) };
-    const outcomes = await poller.collect(check, signal, onProgress && tell);
+    const outcomes = await poller.collect(check, signal, onProgress && report);
     const votes = infos.map(([id, node]): Vote => ({ node, outcome: outcomes.get(id) ?? failed(notTaken) }));
     return { votes: [...votes, ...missing], reportUrl };
   }

@@ -9,7 +9,7 @@ export interface Directory {
   nodes(): readonly NodeInfo[];
   /** Takes a list of nodes (interface 4.4); false where it names none. */
   replace(body: unknown): boolean;
-  /** The node of an identifier, with its place where a descriptor (interface 2.3) or an earlier list told it. */
+  /** The node of an identifier, with its place where a descriptor (interface 2.3) or an earlier list had it. */
   meet(id: string, descriptor?: unknown): NodeInfo;
   isKnown(id: string): boolean;
   /** The node of a name or an identifier, or null. */

@@ -50,7 +50,7 @@ export function createHttp({ url, token, clock }: HttpOptions): Http {
     retry: { limit: 0 },
     throwHttpErrors: false,
     maxRedirects: mostRedirects,
-    followRedirect: ({ headers, url: from }) => staysThere(headers.location, from),
+    followRedirect: ({ headers, url: from }) => isSameService(headers.location, from),
   });
   return {
     async get({ path, query, timeoutMs, signal }) {
@@ -76,7 +76,7 @@ async function ask(client: Got, url: string, signal: AbortSignal, now: number): 
   const stream = client.stream(url, { signal });
   const { bytes, isMore, broken } = await receive(stream, mostBytes);
   if (broken !== null) throw broken.by;
-  if (isMore) return trouble('service_answer', `the check service answered with more than ${mostBytes} bytes`);
+  if (isMore) return failedReply('service_answer', `the check service answered with more than ${mostBytes} bytes`);
   const { response } = stream;
   if (response === undefined) return unreachable('it closed the connection without an answer');
   const { statusCode, headers } = response;
@@ -84,7 +84,7 @@ async function ask(client: Got, url: string, signal: AbortSignal, now: number): 
 }
 
 // Another host would get the token and could answer anything; the same host may turn http into https.
-function staysThere(location: string | undefined, from: string): boolean {
+function isSameService(location: string | undefined, from: string): boolean {
   const [here, there] = [URL.parse(from), URL.parse(location ?? '', from)];
   if (here === null || there === null) return false;
   if (there.origin === here.origin) return true;
@@ -115,9 +115,9 @@ function reasonOf(error: RequestError): string {
 }
 
 function unreachable(why: string): ServiceReply {
-  return trouble('service_unreachable', `the check service cannot be reached: ${why}`);
+  return failedReply('service_unreachable', `the check service cannot be reached: ${why}`);
 }
 
-function trouble(code: FailureCode, message: string): ServiceReply {
+function failedReply(code: FailureCode, message: string): ServiceReply {
   return { kind: 'trouble', failure: failure('service', code, message), gone: false, pauseMs: null };
 }

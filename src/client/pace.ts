@@ -34,7 +34,7 @@ export function createPace({ budget, clock }: PaceOptions): RequestPace {
   const owed = new Map<string, number>();
   let pausedUntil = 0;
 
-  function isSpokenFor(target: string, now: number): boolean {
+  function isReserved(target: string, now: number): boolean {
     for (const [other, since] of owed) if (since < now - forgetMs) owed.delete(other);
     const first = [...owed.keys()].indexOf(target);
     const before = first === -1 ? owed.size : first;
@@ -45,7 +45,7 @@ export function createPace({ budget, clock }: PaceOptions): RequestPace {
   function take(target: string, now: number): number | null {
     const free = admissions.length < budget.count ? now : (admissions[0] ?? now) + budget.perMs;
     const at = Math.max(now, free, admissions.at(-1) ?? now, pausedUntil);
-    if (at - now > patienceMs || isSpokenFor(target, now)) {
+    if (at - now > patienceMs || isReserved(target, now)) {
       owed.set(target, now);
       return null;
     }

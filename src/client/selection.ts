@@ -27,7 +27,7 @@ export function nodeQuery(selection: NodeSelection, directory: Directory): Query
   }
 }
 
-/** Who has a vote where the service told nothing: those who would have been asked, or at least a stand-in. */
+/** The nodes with a vote if the service named none: those who would have been asked, or at least a stand-in. */
 export function votersOf(selection: NodeSelection, directory: Directory): readonly NodeInfo[] {
   const nodes = candidates(selection, directory);
   const byName = new Map(nodes.map((node) => [node.name, node]));

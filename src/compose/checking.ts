@@ -1,4 +1,4 @@
-import { obstaclesOf } from '#compose/health.ts';
+import { notReadyReasons } from '#compose/health.ts';
 import type { Config } from '#config/config.ts';
 import type { Boot } from '#kernel/boot.ts';
 import type { Clock } from '#kernel/clock.ts';
@@ -149,7 +149,7 @@ async function checkHere(
         version: version === undefined ? environment.version : version,
       })),
     statuses: () => runs.nodes(),
-    notReady: () => obstaclesOf(runs.nodes()),
+    notReady: () => notReadyReasons(runs.nodes()),
     async close() {
       watching[Symbol.dispose]();
       await transport.close();

@@ -20,7 +20,7 @@ export interface ClockWatchOptions {
 const lookEveryMs = 1_000;
 // What NTP steps now and then is no news, and a second may pass between two readings.
 const worthLoggingMs = 1_000;
-const worthTellingMs = 60_000;
+const leastJumpMs = 60_000;
 const keepEveryMs = 60_000;
 // Over a restart of the machine it may have been off: a short absence says nothing about its clock.
 const longestAbsenceMs = 7 * dayMs;
@@ -32,7 +32,7 @@ interface Jump {
 }
 
 /**
- * Watches the wall clock of this machine: a jump is logged, counted, and from a minute on told once. Where it was set back, what is
+ * Watches the wall clock of this machine: a jump is logged, counted, and one of at least a minute is reported once. Where it was set back, what is
  * stored of the time after now is made to fit.
  */
 export function watchClock(options: ClockWatchOptions): Disposable {
@@ -62,7 +62,7 @@ export function watchClock(options: ClockWatchOptions): Disposable {
         store.clipFuture();
         monitor.past.countBudgets();
       });
-    if (Math.abs(byMs) < worthTellingMs) return;
+    if (Math.abs(byMs) < leastJumpMs) return;
     const [size, from, to] = [describeDuration(Math.abs(byMs)), timeOf(now - byMs), timeOf(now)];
     const reason = isDoubtful
       ? `it is ${size} ${away} the last time that this program ran, ${from}: the machine was off, or its clock was set`
@@ -106,10 +106,10 @@ function jumpOverRestart({ store, boot, clock }: ClockWatchOptions): Jump | null
   if (last === null) return null;
   if (boot !== null && last.bootId === boot.id) {
     const byMs = clock.now() - boot.upMs() - last.bootAt;
-    return Math.abs(byMs) >= worthTellingMs ? { byMs, isDoubtful: false } : null;
+    return Math.abs(byMs) >= leastJumpMs ? { byMs, isDoubtful: false } : null;
   }
   const byMs = clock.now() - last.at;
-  return byMs <= -worthTellingMs || byMs >= longestAbsenceMs ? { byMs, isDoubtful: byMs > 0 } : null;
+  return byMs <= -leastJumpMs || byMs >= longestAbsenceMs ? { byMs, isDoubtful: byMs > 0 } : null;
 }
 
 function timeOf(at: number): string {

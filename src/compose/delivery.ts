@@ -117,7 +117,7 @@ const keyOf = ({ channel, recipient }: QueueAddress) => `${channel} ${recipient}
 export interface WatchingOver extends DeliveryEnvironment {
   readonly random: Random;
   readonly identity: string;
-  readonly store: Pick<MonitorStore, 'toldAndOpen'>;
+  readonly store: Pick<MonitorStore, 'notifiedAndOpen'>;
   /** What summaries are made of. */
   readonly summaries: SummaryStore;
   readonly outbox: Pick<Outbox, 'refusedMs'>;
@@ -137,9 +137,9 @@ export interface PeriodicJobs {
   stop(): Promise<void>;
 }
 
-export function startRegulars(config: Config, environment: WatchingOver): PeriodicJobs {
+export function startPeriodicJobs(config: Config, environment: WatchingOver): PeriodicJobs {
   let started = config;
-  let end = startThem(config, environment);
+  let end = startJobs(config, environment);
   const ending = new Set<Promise<void>>();
   return {
     update(next) {
@@ -149,7 +149,7 @@ export function startRegulars(config: Config, environment: WatchingOver): Period
       started = next;
       const ended = end().finally(() => ending.delete(ended));
       ending.add(ended);
-      end = startThem(next, environment);
+      end = startJobs(next, environment);
     },
     async stop() {
       await Promise.all([end(), ...ending]);
@@ -157,7 +157,7 @@ export function startRegulars(config: Config, environment: WatchingOver): Period
   };
 }
 
-function startThem(config: Config, environment: WatchingOver): () => Promise<void> {
+function startJobs(config: Config, environment: WatchingOver): () => Promise<void> {
   const { store, clock, log, pulses, outbox, channels, linkTo, renewal: times = renewalTimes } = environment;
   const { heartbeat, summary } = config;
   const stuck = () =>

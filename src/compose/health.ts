@@ -29,7 +29,7 @@ export function healthOf({ checking, store, outbox, clock, monitor }: HealthDepe
 }
 
 /** Why checks cannot be run as they should be by these nodes, in words. */
-export function obstaclesOf(nodes: readonly Pick<NodeStatus, 'info' | 'online' | 'starting'>[]): readonly string[] {
+export function notReadyReasons(nodes: readonly Pick<NodeStatus, 'info' | 'online' | 'starting'>[]): readonly string[] {
   const starting = nodes.filter((node) => node.starting === true);
   if (starting.length > 0) return starting.map(({ info }) => `node ${info.name} is starting`);
   return nodes.some(({ online }) => online) ? [] : ['no node is online'];

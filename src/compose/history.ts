@@ -55,7 +55,7 @@ export function summariesOf(history: HistoryReader, store: Pick<Store, 'incident
 
 const pauseMs = 20;
 const behindMs = 3 * 3_600_000;
-const tellEveryMs = 30_000;
+const logEveryMs = 30_000;
 
 export interface UpkeepDependencies {
   /** Told how long each piece took, in seconds. */
@@ -71,21 +71,21 @@ export function startUpkeep(
   store: Pick<Store, 'upkeep' | 'upkeepProgress'>,
   { onDone, onJudged, clock, log }: UpkeepDependencies,
 ): Disposable {
-  const sealing = createTold(clock);
-  const judging = createTold(clock);
+  const sealing = createProgressLog(clock);
+  const judging = createProgressLog(clock);
   let judged = 0;
 
-  function tell(): void {
+  function reportProgress(): void {
     const { oldestUnsealed, targetsUnjudged, periodsMade } = store.upkeepProgress();
     const behind = oldestUnsealed === null ? 0 : clock.now() - oldestUnsealed;
-    sealing.tell(oldestUnsealed !== null && behind >= behindMs, {
+    sealing.reportProgress(oldestUnsealed !== null && behind >= behindMs, {
       goesOn() {
         const from = new Date(oldestUnsealed ?? 0).toISOString();
         log.info({ from, hoursLeft: Math.floor(behind / 3_600_000) }, 'sealing older results');
       },
       isOver: () => log.info('all older results are sealed'),
     });
-    judging.tell(targetsUnjudged > 0 && periodsMade > judged, {
+    judging.reportProgress(targetsUnjudged > 0 && periodsMade > judged, {
       goesOn: () => log.info({ targetsLeft: targetsUnjudged }, 'computing verdicts of older rounds'),
       isOver() {
         judged = periodsMade;
@@ -99,7 +99,7 @@ export function startUpkeep(
     const startedAt = clock.elapsed();
     const worked = store.upkeep();
     if (worked) onDone((clock.elapsed() - startedAt) / 1_000);
-    tell();
+    reportProgress();
     return worked;
   }
 
@@ -107,15 +107,18 @@ export function startUpkeep(
 }
 
 /** Tells at once that something goes on, then every half minute, and when it is over. */
-function createTold(clock: Clock) {
-  let toldAt: number | null = null;
+function createProgressLog(clock: Clock) {
+  let loggedAt: number | null = null;
   return {
-    tell(isBusy: boolean, { goesOn, isOver }: { readonly goesOn: () => void; readonly isOver: () => void }): void {
+    reportProgress(
+      isBusy: boolean,
+      { goesOn, isOver }: { readonly goesOn: () => void; readonly isOver: () => void },
+    ): void {
       if (!isBusy) {
-        if (toldAt !== null) isOver();
-        toldAt = null;
-      } else if (toldAt === null || clock.elapsed() - toldAt >= tellEveryMs) {
-        toldAt = clock.elapsed();
+        if (loggedAt !== null) isOver();
+        loggedAt = null;
+      } else if (loggedAt === null || clock.elapsed() - loggedAt >= logEveryMs) {
+        loggedAt = clock.elapsed();
         goesOn();
       }
     },

@@ -40,7 +40,7 @@ export interface WatchingDependencies {
   readonly random: Random;
   readonly log: Log;
   readonly wakeOutbox: () => void;
-  readonly unstored: Pick<UnstoredDeliveries, 'tell' | 'beginningsOf'>;
+  readonly unstored: Pick<UnstoredDeliveries, 'add' | 'beginningsOf'>;
   /** Whether no message gets through to any recipient. */
   readonly isCutOff: () => boolean;
   /** Called with the name of each round that is stored, for nodes that wait for the receipt. */
@@ -76,7 +76,7 @@ export function startWatching({
     for (const { target, rule, severity, held } of openIncidents)
       metrics.incidentChanged({ target, rule, severity, active: true, suppressed: held !== null });
   }
-  const tellChanged = (incidents: readonly Incident[]) => {
+  const notifyChanged = (incidents: readonly Incident[]) => {
     if (incidents.length > 0) board.incidentsChanged(incidents);
     for (const { target, rule, severity, endedAt, held } of incidents) {
       const active = endedAt === null;
@@ -87,10 +87,10 @@ export function startWatching({
     ...parts,
     clock,
     log,
-    events: eventsOf({ metrics, stored, board, changes, tellChanged }),
+    events: eventsOf({ metrics, stored, board, changes, notifyChanged }),
     onUnstored(record) {
-      unstored.tell(record);
-      tellChanged(record.incidents);
+      unstored.add(record);
+      notifyChanged(record.incidents);
     },
   });
   const reloader = createReloader({
@@ -163,7 +163,7 @@ export function acknowledgingOf(
               site,
               read: (token) => links().read(token),
               incidentsOf: (message, to) =>
-                controls.openIncidents().flatMap(({ id }) => (isToldBy(store, id, message, to) ? [id] : [])),
+                controls.openIncidents().flatMap(({ id }) => (wasNotifiedBy(store, id, message, to) ? [id] : [])),
             }),
           ],
     acknowledgeAt: (incident: Incident, to: RecipientAddress) => {
@@ -177,17 +177,17 @@ export function acknowledgingOf(
   };
 }
 
-function isToldBy(store: Store, incident: string, message: string, to: RecipientAddress): boolean {
+function wasNotifiedBy(store: Store, incident: string, message: string, to: RecipientAddress): boolean {
   return store
     .listDeliveries({ incident, limit: 1_000 })
     .some((one) => one.message === message && one.channel === to.channel && one.recipient === to.recipient);
 }
 
 interface MonitorListeners extends Pick<WatchingDependencies, 'metrics' | 'stored' | 'board' | 'changes'> {
-  readonly tellChanged: (incidents: readonly Incident[]) => void;
+  readonly notifyChanged: (incidents: readonly Incident[]) => void;
 }
 
-function eventsOf({ metrics, stored, board, changes, tellChanged }: MonitorListeners): MonitorEvents {
+function eventsOf({ metrics, stored, board, changes, notifyChanged }: MonitorListeners): MonitorEvents {
   return {
     roundAwaited: () => {},
     roundSkipped: (_, count) => metrics.roundsSkipped(count),
@@ -203,7 +203,7 @@ function eventsOf({ metrics, stored, board, changes, tellChanged }: MonitorListe
     },
     recorded({ target, dueAt, incidents }) {
       stored(formatRunName({ target, dueAt }));
-      tellChanged(incidents);
+      notifyChanged(incidents);
     },
     unwatched(target) {
       board.forget(target);

@@ -35,7 +35,7 @@ export async function startNats(
       await storeLate(late, transport, store, { clock, log });
     },
     onAbsence(absence) {
-      tellAbsence(absence, log);
+      logAbsence(absence, log);
       onAbsence(absence);
     },
     absentAfterMs: access.absentAfterMs,
@@ -59,7 +59,7 @@ async function storeLate(
   log.info({ node, ...round, result }, 'late result');
 }
 
-function tellAbsence({ node, since, reason }: NodeAbsence, log: Log): void {
+function logAbsence({ node, since, reason }: NodeAbsence, log: Log): void {
   const about = { node: node.name, since: new Date(since).toISOString() };
   if (reason === null) log.info(about, 'node is back');
   else log.error({ ...about, reason }, 'node has been offline for long');

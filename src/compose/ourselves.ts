@@ -21,7 +21,7 @@ const ofNats = { afterMs: 60_000, overMs: 60_000 };
 // Its reason is about the last minute.
 const ofOverload = { afterMs: 60_000, overMs: 300_000, lingersMs: 60_000 };
 
-/** Has people told where what is our own does not work. */
+/** Reports faults of Watchpost itself: store, delivery, NATS and the check service. */
 export function watchOurselves(database: string, { store, checking, monitor, clock }: OwnIncidentSources): Disposable {
   return watchTroubles({
     sources: [
@@ -36,7 +36,7 @@ export function watchOurselves(database: string, { store, checking, monitor, clo
       { name: ownOverload, which: () => 'what nodes see', reason: () => checking.overload(), ...ofOverload },
     ],
     clock,
-    wasTold: (name) => monitor.openIncidents().some(({ target }) => target === name),
-    tell: (trouble) => monitor.troubled(trouble),
+    wasReported: (name) => monitor.openIncidents().some(({ target }) => target === name),
+    report: (trouble) => monitor.troubled(trouble),
   });
 }

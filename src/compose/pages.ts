@@ -59,7 +59,7 @@ export function openPages(over: PagesOver) {
   const failed = (error: unknown) => log.error({ err: error }, 'cannot store sessions; they end with the program');
   const sessions = createSessions({ store, clock, random, failed });
   const notes = createNotes({ store, clock, random, pages: () => Object.keys(inForce().pages) });
-  const kept = { board, past, sessions, notes, ahead: aheadOf(over) };
+  const kept = { board, past, sessions, notes, ahead: createMaintenanceAhead(over) };
   return {
     board,
     notes,
@@ -138,7 +138,7 @@ const aheadMs = 14 * dayMs;
 const freshMs = 10_000;
 
 // Looked for now and then only: strangers load the pages that show it.
-function aheadOf({ inForce, silences, clock }: PagesOver) {
+function createMaintenanceAhead({ inForce, silences, clock }: PagesOver) {
   let known: { readonly at: number; readonly all: readonly MaintenanceWindow[] } | null = null;
   return () => {
     const now = clock.now();

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { messageOf, WatchpostError } from '#kernel/errors.ts';
 
-/** How nats-server is made to read its configuration again; with neither it is not told. */
+/** How nats-server is made to read its configuration again; with neither it is left alone. */
 export interface Reload {
   /** A command for the shell. */
   readonly reloadCommand?: string | undefined;

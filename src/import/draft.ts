@@ -28,7 +28,7 @@ export interface SkippedEntry {
   readonly leftOut: string;
 }
 
-export function isLeftOut(made: DraftEntry): made is SkippedEntry {
+export function isSkipped(made: DraftEntry): made is SkippedEntry {
   return 'leftOut' in made;
 }
 

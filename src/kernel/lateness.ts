@@ -19,7 +19,7 @@ export interface ObservedClock {
 export function observeLateness(clock: Clock): ObservedClock {
   const histogram = createHistogram();
   return {
-    clock: tellingTimers(clock, (due) => {
+    clock: observedTimers(clock, (due) => {
       // In nanoseconds, of which there must be one.
       histogram.record(Math.max(1, Math.round((clock.elapsed() - due) * 1e6)));
     }),
@@ -37,7 +37,7 @@ export function observeLateness(clock: Clock): ObservedClock {
 }
 
 /** The same clock; tells before each timer of it that fires when it was due, on the elapsed time. */
-export function tellingTimers(clock: Clock, fires: (due: number) => void): Clock {
+export function observedTimers(clock: Clock, fires: (due: number) => void): Clock {
   return {
     now: () => clock.now(),
     elapsed: () => clock.elapsed(),

@@ -10,18 +10,18 @@ const everyMs = 600_000;
 
 /**
  * Keeps small what the C library holds: few arenas for all threads, unless `chosen` says that their number was set, and
- * every ten minutes what is free goes back to the system, which takes some milliseconds. Only glibc has to be told; elsewhere
+ * every ten minutes what is free goes back to the system, which takes some milliseconds. Only glibc needs this; elsewhere
  * nothing is done.
  */
 export async function keepMallocSmall(clock: Clock, chosen: boolean): Promise<Disposable> {
   const malloc = await bind();
   if (malloc === null) return { [Symbol.dispose]: () => {} };
   if (!chosen) malloc.setOption(M_ARENA_MAX, enoughArenas);
-  let timer = clock.after(firstAfterMs, giveBack);
+  let timer = clock.after(firstAfterMs, releaseFreeMemory);
 
-  function giveBack(): void {
+  function releaseFreeMemory(): void {
     malloc?.trim(0);
-    timer = clock.after(everyMs, giveBack);
+    timer = clock.after(everyMs, releaseFreeMemory);
   }
 
   return { [Symbol.dispose]: () => timer[Symbol.dispose]() };

@@ -12,7 +12,7 @@ export async function makePrivateFolder(path: string): Promise<void> {
   await mkdir(path, { recursive: true, mode: folderMode });
 }
 
-/** The same at once, and without those above it unless told so. */
+/** The same at once, and without those above it unless asked. */
 export function makePrivateFolderSync(path: string, { recursive = false } = {}): void {
   mkdirSync(path, { recursive, mode: folderMode });
 }

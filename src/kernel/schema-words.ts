@@ -8,7 +8,7 @@ type RawIssue = Parameters<z.core.$ZodErrorMap>[0];
 export const isKindError = (issue: Issue) => issue.code === 'invalid_type' || issue.code === 'invalid_value';
 
 /** The issues of the one form of a union that was meant: the only one whose kind fits. Null if several or none fit. */
-export function meantIn(issue: z.core.$ZodIssueInvalidUnion): readonly Issue[] | null {
+export function intendedIssues(issue: z.core.$ZodIssueInvalidUnion): readonly Issue[] | null {
   const meant = issue.errors.filter((issues) => issues.every((one) => one.path.length > 0 || !isKindError(one)));
   return meant.length === 1 ? (meant[0] ?? null) : null;
 }
@@ -43,7 +43,7 @@ export function describeIssue(issue: Issue, value: unknown, base: ErrorPath = []
   }
   if (issue.code === 'invalid_key') return `${formatPath(path)}: ${issue.issues[0]?.message ?? issue.message}`;
   if (issue.code === 'invalid_union' && issue.message === '') {
-    const [first] = meantIn(issue) ?? [];
+    const [first] = intendedIssues(issue) ?? [];
     if (first !== undefined) return describeIssue(first, valueAt(value, issue.path), path);
     return `${formatPath(path)}: ${formsOf(issue)}`;
   }

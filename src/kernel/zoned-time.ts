@@ -20,7 +20,7 @@ export function formatSpan(from: number, to: number, zone: string): string {
 const utcTime = /\b(\d{4}-\d{2}-\d{2}) (\d{2}:\d{2}:\d{2}) UTC\b/g;
 
 /**
- * A stored text with each time that `formatTime` wrote in UTC told in a zone, to the minute, and without the date if that is the
+ * A stored text with each time that `formatTime` wrote in UTC rewritten in a time zone, to the minute, and without the date if that is the
  * day of `now` there: `no ping since 18:29`.
  */
 export function timesInZone(text: string, zone: string, now: number): string {

@@ -45,7 +45,7 @@ export function createDeliveryMetrics(
   );
   const channels = new Set<string>();
 
-  function know(channel: string): void {
+  function registerChannel(channel: string): void {
     if (channels.has(channel)) return;
     channels.add(channel);
     for (const outcome of outcomes) total.inc({ channel, outcome }, 0);
@@ -53,7 +53,7 @@ export function createDeliveryMetrics(
   }
 
   function show(channel: string, count: number, oldestAt: number | null): void {
-    know(channel);
+    registerChannel(channel);
     pending.set({ channel }, count);
     oldest.set({ channel }, oldestAt === null ? 0 : Math.max(0, clock.now() - oldestAt) / 1_000);
   }
@@ -68,7 +68,7 @@ export function createDeliveryMetrics(
       for (const row of rows) show(row.channel, row.pending, row.oldestAt);
     },
     deliverySettled({ channel, state, createdAt, at }) {
-      know(channel);
+      registerChannel(channel);
       total.inc({ channel, outcome: state === 'pending' ? 'retry' : state });
       if (state === 'sent') delay.observe({ channel }, Math.max(0, at - createdAt) / 1_000);
     },

@@ -183,8 +183,8 @@ export function createMetrics(options: MetricsOptions): Metrics {
 
 // Without a time of a node, the round began with the request to the other service.
 function startsOf(votes: RoundDone['votes'], startedAt: number): readonly number[] {
-  const told: number[] = [];
-  for (const vote of votes) if (vote.startedAt !== undefined) told.push(vote.startedAt);
-  if (told.length === 0) told.push(startedAt);
-  return told;
+  const startTimes: number[] = [];
+  for (const vote of votes) if (vote.startedAt !== undefined) startTimes.push(vote.startedAt);
+  if (startTimes.length === 0) startTimes.push(startedAt);
+  return startTimes;
 }

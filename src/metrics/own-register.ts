@@ -124,7 +124,7 @@ export class OwnRegister {
 }
 
 /** Shows a value, or nothing where there is none. */
-export function show(gauge: Gauge, value: number | null): void {
+export function setOrRemove(gauge: Gauge, value: number | null): void {
   if (value === null) gauge.remove();
   else gauge.set(value);
 }

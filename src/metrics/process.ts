@@ -3,7 +3,7 @@ import process from 'node:process';
 import type { Clock } from '#kernel/clock.ts';
 import type { LatenessSummary } from '#kernel/lateness.ts';
 import type { MetricReader } from './ask.ts';
-import { type OwnRegister, show } from './own-register.ts';
+import { type OwnRegister, setOrRemove } from './own-register.ts';
 
 export interface ProcessOptions {
   readonly version: string;
@@ -40,7 +40,7 @@ export function createProcessMetrics(
       const memory = process.memoryUsage();
       resident.set(memory.rss);
       heap.set(memory.heapUsed);
-      show(descriptors, ask('process', openDescriptors));
+      setOrRemove(descriptors, ask('process', openDescriptors));
       for (const [stat, value] of Object.entries(lateness())) lag.set({ stat }, value);
     },
   };

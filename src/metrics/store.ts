@@ -1,5 +1,5 @@
 import type { MetricReader } from './ask.ts';
-import { type OwnRegister, show } from './own-register.ts';
+import { type OwnRegister, setOrRemove } from './own-register.ts';
 
 export interface StoreFigures {
   /** Size of the database with its journal. */
@@ -39,9 +39,9 @@ export function createStoreMetrics(
   return {
     refresh() {
       const now = ask('store', figures);
-      show(bytes, now?.bytes ?? null);
-      show(queued, now?.queued ?? null);
-      show(unsealed, now?.unsealedSeconds ?? null);
+      setOrRemove(bytes, now?.bytes ?? null);
+      setOrRemove(queued, now?.queued ?? null);
+      setOrRemove(unsealed, now?.unsealedSeconds ?? null);
     },
     storeWritten: (seconds) => write.observe({}, seconds),
     upkeepDone: (seconds) => upkeep.observe({}, seconds),

@@ -2,7 +2,7 @@ import { checkOf, type CheckSpec, type NodeInfo } from '#checks/index.ts';
 import { onceFor } from '#kernel/once-for.ts';
 import { hostIn } from '#kernel/url.ts';
 import { type Connectivity, createConnectivity } from './suppress/connectivity.ts';
-import { createHoldbacks, type Holdbacks } from './suppress/holdbacks.ts';
+import { createSuppressions, type Suppressions } from './suppress/suppressions.ts';
 import type { Maintenance } from './suppress/maintenance.ts';
 import { createOwnIncidents, type OwnIncidents, suspectedNodeOf } from './suppress/own-incidents.ts';
 import { createServiceAway } from './suppress/service-away.ts';
@@ -34,7 +34,7 @@ export interface Assessor {
   readonly recentTimes: RecentTimes;
   readonly budgets: Budgets;
   readonly own: OwnIncidents;
-  readonly holdbacks: Pick<Holdbacks, 'silences' | 'held' | 'heldUntil' | 'isInMaintenance' | 'incidentsChanged'>;
+  readonly suppressions: Pick<Suppressions, 'silences' | 'held' | 'heldUntil' | 'isInMaintenance' | 'incidentsChanged'>;
   /** Nodes whose votes do not count in a round at `now`. */
   suspectedIn(votes: readonly Vote[], now: number): ReadonlySet<string>;
   readonly connectivity: Pick<Connectivity, 'isUncertain' | 'returnedAt' | 'lastUpAt'>;
@@ -67,16 +67,16 @@ export function createAssessor(open: readonly Incident[], serviceUrl: () => stri
   const budgets = createBudgets();
   const quarantine: Quarantine = createQuarantine();
   const connectivity: Connectivity = createConnectivity();
-  const holdbacks = createHoldbacks(connectivity);
+  const suppressions = createSuppressions(connectivity);
   const wasAway = open.some(({ target }) => target === ownService);
   const service = createServiceAway(() => unknownAfterMs, wasAway);
   let unknownAfterMs: number | null = null;
   const suspects = createSuspects(quarantine);
-  const known = new Set<string>();
+  let known: ReadonlySet<string> = new Set();
   // Asked with every round, and the same as long as the target is.
   const hostOfTarget = onceFor(({ spec }: Target) => hostIn(spec.host));
-  let everybody: readonly Recipient[] = [];
-  const own = createOwnIncidents({ open, recipients: () => everybody, heldBy: (now) => holdbacks.heldForAll(now) });
+  let recipients: readonly Recipient[] = [];
+  const own = createOwnIncidents({ open, recipients: () => recipients, heldBy: (now) => suppressions.heldForAll(now) });
   for (const incident of open) {
     const node = suspectedNodeOf(incident);
     if (node !== null) suspects.restore(node, incident.startedAt);
@@ -110,30 +110,31 @@ export function createAssessor(open: readonly Incident[], serviceUrl: () => stri
     recentTimes,
     budgets,
     own,
-    holdbacks,
+    suppressions,
     suspectedIn: (votes, now) => suspects.of(votes, now).suspected,
     connectivity,
-    isExplained: (incident, now) => isReported(incident.held, own.open) || holdbacks.isExplained(incident, now),
+    isExplained: (incident, now) => isReported(incident.held, own.open) || suppressions.isExplained(incident, now),
     setTargets(targets, memoryOf, maintenance, afterMs, doubtLimitMs) {
       unknownAfterMs = afterMs;
       suspects.limitMs = doubtLimitMs;
-      holdbacks.setTargets(targets, memoryOf, maintenance);
-      everybody = mergeRecipients(targets.flatMap(({ recipients }) => recipients));
+      suppressions.setTargets(targets, memoryOf, maintenance);
+      recipients = mergeRecipients(targets.flatMap((target) => target.recipients));
       for (const target of targets) {
         recentTimes.keep(target.name, windowMsOf(target));
         budgets.keep(target.name, target.objective);
       }
-      const names = new Set(targets.map(({ name }) => name));
+      const names = namesOf(targets);
       for (const name of known) {
         if (names.has(name)) continue;
         forget(name);
         budgets.keep(name, null);
       }
-      known.clear();
-      for (const name of names) known.add(name);
-      const looked = targets.filter(({ spec }) => !isHeardOf(spec));
-      const failing = looked.filter((target) => isFailing(target, memoryOf(target.name), null));
-      connectivity.targetsChanged(witnessesOf(looked, holdbacks.ancestors), new Set(failing.map(({ name }) => name)));
+      known = names;
+      const checked = targets.filter(({ spec }) => !isHeardOf(spec));
+      const failing = checked
+        .filter((target) => isFailing(target, memoryOf(target.name), null))
+        .map(({ name }) => name);
+      connectivity.targetsChanged(witnessesOf(checked, suppressions.ancestors), new Set(failing));
     },
     forget,
     assess(target, memory, round) {
@@ -146,20 +147,20 @@ export function createAssessor(open: readonly Incident[], serviceUrl: () => stri
         ...suspects.of(round.votes, now),
         recentTimesOf: (node, since) => recentTimes.of(name, node, since),
         budgetAt: (at) => budgets.of(name, at),
-        blindBy: blindBy(service.reason, own.causeOf(ownNats)),
-        heldBy: (startedAt) => holdbacks.heldBy(name, startedAt, now),
-        heldAt: (moment) => holdbacks.heldAt(name, moment),
+        serviceSuppression: serviceSuppression(service.reason, own.causeOf(ownNats)),
+        heldBy: (startedAt) => suppressions.heldBy(name, startedAt, now),
+        heldAt: (moment) => suppressions.heldAt(name, moment),
       });
-      holdbacks.remember(target, decision.memory, decision.verdict, dueAt, now);
+      suppressions.remember(target, decision.memory, decision.verdict, dueAt, now);
       const isCertainNow = wasUncertain && !connectivity.isUncertain;
       return {
         decision,
-        inMaintenance: holdbacks.isInMaintenance(name, now),
+        inMaintenance: suppressions.isInMaintenance(name, now),
         records: own.review(round.now),
         ask: others(name, [
-          isCertainNow ? holdbacks.held('connectivity') : noTargets,
-          holdbacks.unseenAbove(target, decision.memory),
-          holdbacks.freedBy(name),
+          isCertainNow ? suppressions.held('connectivity') : noTargets,
+          suppressions.unseenAbove(target, decision.memory),
+          suppressions.freedBy(name),
         ]),
       };
     },
@@ -174,8 +175,8 @@ export function createAssessor(open: readonly Incident[], serviceUrl: () => stri
 function isReported(held: Suppression | null, own: readonly Incident[]): boolean {
   if (held?.by !== 'service') return false;
   return own.some(
-    ({ target, held: isHeld, told }) =>
-      (target === ownService || target === ownNats) && isHeld === null && told?.length !== 0,
+    ({ target, held: isHeld, notified }) =>
+      (target === ownService || target === ownNats) && isHeld === null && notified?.length !== 0,
   );
 }
 
@@ -196,10 +197,12 @@ function others(name: string, lists: readonly (readonly string[])[]): readonly s
   return [...all];
 }
 
+const namesOf = (targets: readonly Target[]) => new Set(targets.map(({ name }) => name));
+
 const isHeardOf = ({ type }: CheckSpec) => checkOf(type).heard !== null;
 
 // Why no target can be judged, if that is one reason for all.
-function blindBy(serviceAway: string | null, natsLost: string | null): Suppression | null {
+function serviceSuppression(serviceAway: string | null, natsLost: string | null): Suppression | null {
   if (serviceAway !== null) return { by: 'service', why: `the check service is away: ${serviceAway}` };
   return natsLost === null ? null : { by: 'service', why: `no node on another machine can be reached: ${natsLost}` };
 }

@@ -8,7 +8,7 @@ import type { Monitor } from './monitor.ts';
 
 /** An incident, and what the audit has to know about it besides. */
 export interface IncidentAudit {
-  readonly incident: Pick<Incident, 'openedAt' | 'severity' | 'held' | 'told' | 'acknowledged'>;
+  readonly incident: Pick<Incident, 'openedAt' | 'severity' | 'held' | 'notified' | 'acknowledged'>;
   /** How many notifications of it there are, whatever became of them. */
   readonly deliveries: number;
   /** Since when nothing explains its suppression: no maintenance, silence or notified outage; null if something does. */
@@ -31,7 +31,7 @@ export function unreportedReason(
   { incident, deliveries, unexplainedSince }: IncidentAudit,
   { now, doubtLimitMs = defaultDoubtLimitMs }: AuditOptions,
 ): string | null {
-  const { openedAt, held, told, acknowledged } = incident;
+  const { openedAt, held, notified, acknowledged } = incident;
   if (deliveries > 0 || acknowledged !== null) return null;
   if (held !== null) {
     if (unexplainedSince === null) return null;
@@ -40,8 +40,8 @@ export function unreportedReason(
     if (heldMs < 2 * limitOf(incident, doubtLimitMs) + slackMs) return null;
     return `held back by a doubt for ${describeDuration(heldMs)}: ${held.why}`;
   }
-  if (told?.length === 0 || now - openedAt < slackMs) return null;
-  const count = told === null ? 'its' : `${told.length}`;
+  if (notified?.length === 0 || now - openedAt < slackMs) return null;
+  const count = notified === null ? 'its' : `${notified.length}`;
   return `it was to be notified to ${count} recipients, and no notification was made`;
 }
 

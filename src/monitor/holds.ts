@@ -50,7 +50,7 @@ const withoutSince = ({ since: _since, ...held }: Suppression): Suppression => h
 
 export function createHolds(options: HoldsOptions): Holds {
   const { assessor, memories, recorder, inForce, isCutOff = () => false, clock, log } = options;
-  const { holdbacks, connectivity, own } = assessor;
+  const { suppressions, connectivity, own } = assessor;
   /** Since when only a doubt suppresses each incident, by its id. */
   let sinces = new Map<string, number>();
   let lookedAt = clock.now();
@@ -62,18 +62,18 @@ export function createHolds(options: HoldsOptions): Holds {
     timer = clock.after(lookEveryMs, look);
     if (isCutOff()) cutOffAt = clock.elapsed();
     for (const record of own.review(clock.now())) recorder.note(record);
-    const doubted = doubtedNow();
+    const doubted = doubtedIncidents();
     lookedAt = clock.now();
     sinces = new Map(doubted.map(({ incident, since }) => [incident.id, since]));
     if (doubted.length === 0) return;
     const due = doubted.filter(isDue);
-    if (due.length > 0 && clock.elapsed() - cutOffAt >= settlingMs) tell(doubted, due);
+    if (due.length > 0 && clock.elapsed() - cutOffAt >= settlingMs) notifyDoubted(doubted, due);
     for (const one of doubted) if (clock.now() - one.since >= storedAfterMs) keepSince(one);
   }
 
-  function doubtedNow(): readonly DoubtedIncident[] {
+  function doubtedIncidents(): readonly DoubtedIncident[] {
     const now = clock.now();
-    return holdbacks.held().flatMap((name) => {
+    return suppressions.held().flatMap((name) => {
       const [target, memory] = [inForce().byName.get(name), memories.get(name)];
       if (target === undefined || memory === undefined) return [];
       return [...memory.openIncidents.values()].flatMap((incident): DoubtedIncident[] => {
@@ -96,7 +96,7 @@ export function createHolds(options: HoldsOptions): Holds {
   }
 
   // Incidents that one doubt suppresses are one message: the others come along.
-  function tell(doubted: readonly DoubtedIncident[], due: readonly DoubtedIncident[]): void {
+  function notifyDoubted(doubted: readonly DoubtedIncident[], due: readonly DoubtedIncident[]): void {
     const connected = due.filter(({ held }) => held.by === 'connectivity');
     const severities = new Set(connected.map(({ incident }) => incident.severity));
     const isAlong = ({ held, incident, memory }: DoubtedIncident) =>
@@ -115,9 +115,9 @@ export function createHolds(options: HoldsOptions): Holds {
   function release(target: Target, incident: Incident, late: string | null = null): void {
     const { held } = incident;
     const doubted = held === null ? incident : { ...incident, doubt: statedDoubt(held, connectivity) };
-    const { incident: told, deliveries } = announce(doubted, target.recipients, clock.now(), late);
+    const { incident: released, deliveries } = announce(doubted, target.recipients, clock.now(), late);
     sinces.delete(incident.id);
-    change(target, told, deliveries);
+    change(target, released, deliveries);
   }
 
   function keepSince({ target, memory, incident, held, since }: DoubtedIncident): void {
@@ -135,7 +135,7 @@ export function createHolds(options: HoldsOptions): Holds {
     if (memory === undefined) return;
     const changed = { ...memory, openIncidents: new Map(memory.openIncidents).set(incident.id, incident) };
     memories.set(name, changed);
-    holdbacks.incidentsChanged(target, changed);
+    suppressions.incidentsChanged(target, changed);
     recorder.note({ target: name, dueAt: clock.now(), votes: [], states: [], incidents: [incident], deliveries });
   }
 

@@ -114,7 +114,7 @@ export function startMonitor(settings: MonitorSettings, ports: MonitorPorts): Mo
   const { promise: ended, resolve, reject } = Promise.withResolvers<void>();
   const listeners = createListeners({ stored, rounds: () => rounds, recorder, assessor, awaited, clock });
   const watchSet = createWatchSet([...memories.keys(), ...listeners.known()], { start, handOver, failed: reject });
-  const { heldUntil } = assessor.holdbacks;
+  const { heldUntil } = assessor.suppressions;
   const request = (target: string) => watchSet.request(target);
   const extraRounds = createExtraRounds({ clock, doubt: assessor, heldUntil, request });
   const rounds = createRounds({ assessor, memories, recorder, extraRounds, runner, events, clock });
@@ -123,7 +123,7 @@ export function startMonitor(settings: MonitorSettings, ports: MonitorPorts): Mo
   const holds = createHolds({ ...ports, assessor, memories, recorder, inForce: () => inForce });
   let stopped: Promise<void> | null = null;
 
-  for (const silence of store.silences(clock.now())) assessor.holdbacks.silences.put(silence, clock.now());
+  for (const silence of store.silences(clock.now())) assessor.suppressions.silences.put(silence, clock.now());
   apply(settings);
 
   function apply(next: MonitorSettings): WatchSetChange {
@@ -137,7 +137,7 @@ export function startMonitor(settings: MonitorSettings, ports: MonitorPorts): Mo
     assessor.setTargets(targets, memoryOf, maintenance, unknownAfterMs, doubtLimitMs);
     lookBack(assessor, store, changed, anew, clock.now());
     watchSet.enforce();
-    extraRounds.ask(assessor.holdbacks.held());
+    extraRounds.ask(assessor.suppressions.held());
     return applied;
   }
 
@@ -161,7 +161,7 @@ export function startMonitor(settings: MonitorSettings, ports: MonitorPorts): Mo
     return startWatch(target, watchPorts, work.signal);
   }
 
-  function tellOfUs(change: (own: Assessor['own']) => void): void {
+  function updateOwnIncidents(change: (own: Assessor['own']) => void): void {
     change(assessor.own);
     for (const record of assessor.own.review(clock.now())) recorder.note(record);
   }
@@ -181,19 +181,19 @@ export function startMonitor(settings: MonitorSettings, ports: MonitorPorts): Mo
 
   return {
     ended,
-    nodeAbsent: (absence) => tellOfUs((own) => own.nodeAbsent(absence, clock.now())),
+    nodeAbsent: (absence) => updateOwnIncidents((own) => own.nodeAbsent(absence, clock.now())),
     hear: async (target, beat) => listeners.hear(target, beat),
-    troubled: (trouble) => tellOfUs((own) => own.troubled(trouble, clock.now())),
-    unjudged: (unjudged) => tellOfUs((own) => own.unjudged(unjudged, clock.now())),
+    troubled: (trouble) => updateOwnIncidents((own) => own.troubled(trouble, clock.now())),
+    unjudged: (unjudged) => updateOwnIncidents((own) => own.unjudged(unjudged, clock.now())),
     overdueMs: () => overdue.ms(),
     apply,
     targets: () => watchSet.names(),
     silence(silence) {
       store.saveSilence(silence);
-      assessor.holdbacks.silences.put(silence, clock.now());
-      extraRounds.ask(assessor.holdbacks.held('silence'));
+      assessor.suppressions.silences.put(silence, clock.now());
+      extraRounds.ask(assessor.suppressions.held('silence'));
     },
-    silences: () => assessor.holdbacks.silences.after(clock.now()),
+    silences: () => assessor.suppressions.silences.after(clock.now()),
     async acknowledge(id, why) {
       const record = acknowledge(assessor.own, memories, id, { why, at: clock.now() });
       if (record === null) return null;

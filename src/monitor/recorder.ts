@@ -34,8 +34,8 @@ export interface Recorder {
 interface WaitingRound extends Disposable {
   /** Resolves when it is committed or refused, to whether it is. */
   readonly writing: Promise<boolean>;
-  /** Has people told without the store. */
-  readonly tell: () => void;
+  /** Notifies without the store. */
+  readonly notify: () => void;
   /** Does so after this time, unless it is disposed of before. */
   await(ms: number): void;
 }
@@ -51,13 +51,13 @@ export function createRecorder(ports: RecorderPorts): Recorder {
   let refusal = '';
   let isGivenUp = false;
 
-  async function write(record: RoundRecord, tell: () => void): Promise<boolean> {
+  async function write(record: RoundRecord, notify: () => void): Promise<boolean> {
     try {
       stored(record, await store.record(record));
       return true;
     } catch (error) {
       refused(record, error);
-      tell();
+      notify();
       return false;
     }
   }
@@ -90,11 +90,11 @@ export function createRecorder(ports: RecorderPorts): Recorder {
   }
 
   function start(record: RoundRecord, resolve: (isStored: boolean) => void): WaitingRound {
-    let isTold = record.incidents.length === 0;
-    const tell = () => {
+    let isNotified = record.incidents.length === 0;
+    const notify = () => {
       resolve(false);
-      if (isTold) return;
-      isTold = true;
+      if (isNotified) return;
+      isNotified = true;
       log.warn(
         { target: record.target, dueAt: record.dueAt },
         'store unavailable: notifying without saving this round',
@@ -104,11 +104,11 @@ export function createRecorder(ports: RecorderPorts): Recorder {
     };
     let timer: Disposable | null = null;
     return {
-      writing: write(record, tell),
-      tell,
+      writing: write(record, notify),
+      notify,
       await(ms) {
-        if (ms === 0) tell();
-        else timer = clock.after(ms, tell);
+        if (ms === 0) notify();
+        else timer = clock.after(ms, notify);
       },
       [Symbol.dispose]: () => timer?.[Symbol.dispose](),
     };
@@ -143,7 +143,7 @@ export function createRecorder(ports: RecorderPorts): Recorder {
       isGivenUp = true;
       for (const kept of onTheWay) {
         kept[Symbol.dispose]();
-        kept.tell();
+        kept.notify();
       }
     },
   };
@@ -157,10 +157,10 @@ function isEmpty({ votes, verdict, heard, states, incidents, deliveries }: Round
 function logIncidents({ dueAt, incidents, deliveries }: RoundRecord, log: Log): void {
   for (const { id, target, cause, openedAt, endedAt, closing, held } of incidents) {
     const about = { incident: id, target, cause };
-    const isTold = deliveries.some(({ incidentId }) => incidentId === id);
+    const isNotified = deliveries.some(({ incidentId }) => incidentId === id);
     if (endedAt !== null) log.info({ ...about, closing }, 'incident closed');
     else if (held !== null) log.warn({ ...about, held: held.why }, 'incident opened, notification suppressed');
     else if (openedAt === dueAt) log.warn(about, 'incident opened');
-    else if (isTold) log.warn(about, 'notifying of an incident that was suppressed');
+    else if (isNotified) log.warn(about, 'notifying of an incident that was suppressed');
   }
 }

@@ -95,7 +95,7 @@ export function createRounds(options: RoundHandlerOptions): RoundHandler {
     verdictOf(target, dueAt, statuses) {
       const status = statusByVotes(target, statuses, runner.nodes().length);
       if (status === null) return null;
-      const inMaintenance = assessor.holdbacks.isInMaintenance(target.name, dueAt);
+      const inMaintenance = assessor.suppressions.isInMaintenance(target.name, dueAt);
       return { status, inMaintenance, holdsMs: holdsMsOf(target, dueAt) };
     },
     lastVotes: (target) => last.get(target) ?? null,

@@ -16,7 +16,7 @@ import { type Clock, deadline } from '#kernel/clock.ts';
 import { createPool } from '#kernel/concurrency.ts';
 import { messageOf, WatchpostError } from '#kernel/errors.ts';
 import type { Random } from '#kernel/random.ts';
-import { excuseLateness } from './excuse.ts';
+import { lateAsUnknown } from './excuse.ts';
 import { watchLag } from './lag.ts';
 import { type Agent, type AgentOptions, type Capabilities, type NodeCheckCommand, shareOfApi } from './ports.ts';
 
@@ -59,8 +59,8 @@ export async function startAgent(options: AgentOptions, machineClock: Clock, ran
     const gate = gateFor(stricter(command.policy, options.policy), command.policy);
     try {
       const context = { gate, signal: limit.signal, isPatient: command.isPatient };
-      const outcome = observation.told(await prober.probe(command.spec, context));
-      return excuseLateness(outcome, command.deadlineMs);
+      const outcome = observation.withLag(await prober.probe(command.spec, context));
+      return lateAsUnknown(outcome, command.deadlineMs);
     } catch (error) {
       signal.throwIfAborted();
       if (limit.expired)

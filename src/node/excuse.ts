@@ -11,7 +11,7 @@ const share = 0.25;
  * The outcome of a check whose node was held up meanwhile. A timeout says nothing about the target where the node itself was
  * away for a good part of the time: it is unknown. Answers that came count as they are.
  */
-export function excuseLateness(outcome: Outcome, limitMs: number): Outcome {
+export function lateAsUnknown(outcome: Outcome, limitMs: number): Outcome {
   if (outcome.status !== 'down' || !lateness.has(outcome.failure.code)) return outcome;
   const { node_lag: lag = 0 } = outcome.facts;
   const seconds = outcome.failure.code === 'slow' ? (outcome.seconds ?? 0) : limitMs / 1e3;

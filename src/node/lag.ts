@@ -1,6 +1,6 @@
 import type { Outcome } from '#checks/index.ts';
 import type { Clock } from '#kernel/clock.ts';
-import { tellingTimers } from '#kernel/lateness.ts';
+import { observedTimers } from '#kernel/lateness.ts';
 
 /**
  * How late this thread's event loop comes to things. It is seen from the timers that run anyway, and from one of its own while a
@@ -20,13 +20,13 @@ export interface LagWatch extends Disposable {
 /** A check that runs, until it is disposed of. */
 export interface LagMeasurement extends Disposable {
   /** The outcome; where the loop was held up meanwhile, with the fact `node_lag`: for how long at the worst. */
-  told(outcome: Outcome): Outcome;
+  withLag(outcome: Outcome): Outcome;
 }
 
 // How often the timer looks: what is found is short of the truth by up to so much.
 const resolutionMs = 20;
 // What is shorter happens all the time, and hardly shows in any figure.
-const worthTellingMs = 5;
+const leastLagMs = 5;
 const keptStalls = 100;
 
 /** From when something was due to when the loop came to it. */
@@ -59,11 +59,11 @@ export function watchLag(clock: Clock): LagWatch {
   function came(due: number): boolean {
     const now = clock.elapsed();
     const ms = now - due;
-    if (ms < worthTellingMs) return false;
+    if (ms < leastLagMs) return false;
     worstMs = Math.max(worstMs, ms);
     const last = stalls.at(-1);
     // One stall makes many timers late: those after the first tell nothing new.
-    if (last !== undefined && last.from <= due && now - last.until < worthTellingMs) return true;
+    if (last !== undefined && last.from <= due && now - last.until < leastLagMs) return true;
     stalls.push({ from: due, until: now });
     if (stalls.length > keptStalls) stalls.shift();
     return true;
@@ -72,7 +72,7 @@ export function watchLag(clock: Clock): LagWatch {
   function longestSince(moment: number): number {
     let longest = 0;
     for (const { from, until } of stalls) longest = Math.max(longest, until - Math.max(from, moment));
-    return longest < worthTellingMs ? 0 : longest;
+    return longest < leastLagMs ? 0 : longest;
   }
 
   function rest(): void {
@@ -81,14 +81,14 @@ export function watchLag(clock: Clock): LagWatch {
   }
 
   return {
-    clock: tellingTimers(clock, came),
+    clock: observedTimers(clock, came),
     observe({ closely }) {
       look();
       if (closely && timer === null) wait();
       if (closely) observed += 1;
       const start = clock.elapsed();
       return {
-        told(outcome) {
+        withLag(outcome) {
           look();
           const ms = longestSince(start);
           if (ms === 0) return outcome;

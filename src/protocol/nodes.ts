@@ -253,8 +253,8 @@ export function readOutcome(type: CheckTypeName, value: unknown): Outcome | null
   if (!parsed.success) return null;
   const outcome = parsed.data;
   if (outcome.status === 'up') return outcome;
-  const { status: _status, failure: told, ...known } = outcome;
-  return failed(failure(told.source, told.code, told.message), known);
+  const { status: _status, failure: written, ...known } = outcome;
+  return failed(failure(written.source, written.code, written.message), known);
 }
 
 /** The outcome of a check that a node could not or would not do. */

@@ -25,7 +25,7 @@ export function rateOf(schedule: Schedule, target: string, now: number): number 
 // So long a new width takes to reach all nodes.
 const afterMs = 30_000;
 
-/** What widths follow each other: one that was told of and does not hold yet is not exchanged, for the times until then are cut by it. */
+/** The next widths: one that is announced and does not apply yet is not replaced, because due times until then are cut by it. */
 export function nextSlots(current: Slots | null, ms: number, now: number): Slots {
   if (current === null) return { ms, since: 0, beforeMs: ms };
   return current.ms === ms || now <= current.since ? current : { ms, since: now + afterMs, beforeMs: current.ms };

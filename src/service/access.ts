@@ -82,7 +82,7 @@ function browserObjection({ headers }: Caller, rules: AccessRules): string | nul
   }
   if (isNamedOrigin(headers, rules)) return null;
   const site = text(headers['sec-fetch-site']);
-  if (site === '') return originObjection(headers);
+  if (site === '') return foreignOriginProblem(headers);
   if (site === 'same-origin' || site === 'none') return null;
   const followed =
     text(headers['sec-fetch-mode']) === 'navigate' &&
@@ -94,11 +94,11 @@ function browserObjection({ headers }: Caller, rules: AccessRules): string | nul
 // Pages send no referrer, and then a browser names the origin "null": what it says of the site decides.
 function isOwnPage(headers: Caller['headers']): boolean {
   const site = text(headers['sec-fetch-site']);
-  return site === 'same-origin' || site === 'none' || originObjection(headers) === null;
+  return site === 'same-origin' || site === 'none' || foreignOriginProblem(headers) === null;
 }
 
 // For browsers that send no Sec-Fetch headers.
-function originObjection(headers: Caller['headers']): string | null {
+function foreignOriginProblem(headers: Caller['headers']): string | null {
   const origin = text(headers['origin']);
   if (origin === '') return null;
   const host = text(headers['host']).toLowerCase();

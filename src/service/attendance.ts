@@ -29,7 +29,7 @@ export class Attendance {
     this.#isShed = isShed;
   }
 
-  /** Every due time of this node after `moment` is kept or passed over, unless one before was told; null where none is. */
+  /** This node checks or skips every due time after `moment`, unless it has named one before; null if none. */
   keeps(node: string, moment: number | null): void {
     if (moment === null) {
       const known = this.#find(node);

@@ -65,7 +65,7 @@ const longestGatheringMs = 40_000;
 const shortestGatheringMs = 3_000;
 const quietMs = 2_000;
 // Time to catch up with the end of what began, so that both are one message.
-const tellAfterMs = 10_000;
+const notifyAfterMs = 10_000;
 const atOnce = 100;
 
 const reasons: Readonly<Record<AbsenceCause, string>> = {
@@ -105,7 +105,7 @@ export function createCatchUp({ absence, clock, log, onOver, transport, onUnjudg
     targets: readonly TargetRounds[],
     isCutOff: boolean,
   ): Promise<void> {
-    const late: LateRounds = { why: reasons[gathering.cause], tellFrom: clock.now() + tellAfterMs };
+    const late: LateRounds = { why: reasons[gathering.cause], notifyFrom: clock.now() + notifyAfterMs };
     const rounds = targets
       .flatMap((rounds) => rounds.openUntil(gathering.until).map((dueAt) => ({ rounds, target: rounds.name, dueAt })))
       .toSorted((a, b) => a.dueAt - b.dueAt);

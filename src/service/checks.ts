@@ -84,7 +84,7 @@ export function createChecks(options: ChecksOptions): Checks {
   const nextId = createIds(random);
   const allEnded = Promise.withResolvers<void>();
 
-  async function work(run: CheckRun, { spec, nodes, policy }: StartRequest): Promise<void> {
+  async function runCheck(run: CheckRun, { spec, nodes, policy }: StartRequest): Promise<void> {
     const { forStrangers } = checkOf(spec.type);
     const record = (node: NodeInfo, whole: Outcome) => {
       const outcome = policy === 'public' ? forStrangers(whole) : whole;
@@ -127,7 +127,7 @@ export function createChecks(options: ChecksOptions): Checks {
         end();
         throw error;
       }
-      void work(run, request);
+      void runCheck(run, request);
       return run;
     },
 

@@ -12,7 +12,7 @@ import { ShedSpans } from './shed-spans.ts';
  */
 export interface Overload {
   /** Leaves out the round that this was seen for, unless it may have to be notified, or it has a vote already. */
-  leaveOut(place: TargetWatch, observation: Observation): void;
+  skipResult(place: TargetWatch, observation: Observation): void;
   /** There is no room for these: the same for them, as far as they are known. */
   giveUp(observations: readonly Observation[], places: ReadonlyMap<string, TargetWatch>): void;
   /** These are not read: their nodes drop them. */
@@ -35,7 +35,7 @@ const quietMs = 600_000;
 const mostInARow = 9;
 const slotMs = 10_000;
 const slotsKept = 6;
-const tellEveryMs = 60_000;
+const logEveryMs = 60_000;
 
 /** `waitedMs` is how long the oldest live result has waited to be read. */
 export function createOverload(clock: Clock, log: Log, waitedMs = () => 0): Overload {
@@ -43,30 +43,30 @@ export function createOverload(clock: Clock, log: Log, waitedMs = () => 0): Over
   const rounds = createMinuteCount(clock);
   const results = createMinuteCount(clock);
   const spans = new ShedSpans();
-  let toldAt = Number.NEGATIVE_INFINITY;
+  let loggedAt = Number.NEGATIVE_INFINITY;
 
-  function tell(message: string): void {
-    if (clock.elapsed() - toldAt < tellEveryMs) return;
-    toldAt = clock.elapsed();
+  function logOverload(message: string): void {
+    if (clock.elapsed() - loggedAt < logEveryMs) return;
+    loggedAt = clock.elapsed();
     log.warn(message);
   }
 
-  function leaveOut(place: TargetWatch, { revision, dueAt, outcome }: Observation): void {
+  function skipResult(place: TargetWatch, { revision, dueAt, outcome }: Observation): void {
     const isQuiet = outcome.status === 'up' && dueAt - place.badAt > quietMs;
     if (!isQuiet || place.assigned.revision !== revision) return;
     const isTurn = place.leftOut < mostInARow && place.rounds.leaveOut(dueAt);
     place.leftOut = isTurn ? place.leftOut + 1 : 0;
     if (!isTurn) return;
     rounds.add(1);
-    tell('more comes in than can be judged: rounds are left out');
+    logOverload('more comes in than can be judged: rounds are left out');
   }
 
   return {
-    leaveOut,
+    skipResult,
     giveUp(observations, places) {
       for (const observation of observations) {
         const place = places.get(observation.target);
-        if (place !== undefined) leaveOut(place, observation);
+        if (place !== undefined) skipResult(place, observation);
       }
     },
     granted: () => grant.share(),
@@ -75,7 +75,7 @@ export function createOverload(clock: Clock, log: Log, waitedMs = () => 0): Over
       // A node may say so of itself.
       if (!grant.isRecent()) return;
       results.add(count);
-      tell('more comes in than can be judged: healthy results are skipped');
+      logOverload('more comes in than can be judged: healthy results are skipped');
     },
     overtaken: ({ node, due }) => spans.add(node, due, clock.now()),
     isShed: (node, dueAt) => spans.has(node, dueAt),
@@ -85,7 +85,7 @@ export function createOverload(clock: Clock, log: Log, waitedMs = () => 0): Over
         results.add(batch.results);
         batch.skip();
       }
-      tell('more comes in than can be judged: healthy results are skipped');
+      logOverload('more comes in than can be judged: healthy results are skipped');
     },
     reason() {
       const [left, skipped] = [rounds.sum(), results.sum()];

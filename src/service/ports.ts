@@ -119,12 +119,12 @@ export interface Transport {
 }
 
 /** The outcome of a check whose node is not there, or went away in the middle. */
-export function gone(message: string): Outcome {
+export function nodeGoneOutcome(message: string): Outcome {
   return failed(failure('node', 'gone', message));
 }
 
 /** The outcome of a check that its node does not run, because it ends nodes. */
-export function putAside(message: string): Outcome {
+export function suspendedOutcome(message: string): Outcome {
   return failed(failure('node', 'internal', message));
 }
 

@@ -2,7 +2,7 @@ import type { HubAbsence, CatchUp } from './catch-up.ts';
 import type { TargetWatch } from './target-watch.ts';
 
 /** This process stood still until now. Nodes that run elsewhere have gone on meanwhile: what they hold is awaited. */
-export function thaw(
+export function resumeAfterFreeze(
   places: Iterable<TargetWatch>,
   absence: HubAbsence | null,
   catchUp: Pick<CatchUp, 'begin'>,
@@ -16,7 +16,7 @@ export function thaw(
 }
 
 /** A node is heard again: what it holds may complete rounds that ended without a verdict. */
-export function welcomeBack(node: string, places: Iterable<TargetWatch>, catchUp: Pick<CatchUp, 'begin'>): void {
+export function resumeNode(node: string, places: Iterable<TargetWatch>, catchUp: Pick<CatchUp, 'begin'>): void {
   const all = [...places].map(({ rounds }) => rounds);
   catchUp.begin(
     'unreachable',

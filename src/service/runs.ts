@@ -11,7 +11,7 @@ import {
 import type { Clock } from '#kernel/clock.ts';
 import { createDeadlines } from '#kernel/deadlines.ts';
 import { WatchpostError } from '#kernel/errors.ts';
-import { gone, type NodeCommand, type NodeStatus, type Transport } from './ports.ts';
+import { nodeGoneOutcome, type NodeCommand, type NodeStatus, type Transport } from './ports.ts';
 import { selectNodes } from './select.ts';
 
 export interface ServiceRunRequest {
@@ -104,7 +104,9 @@ export function joinTransports(transports: readonly Transport[]): Transport {
     },
     async run(name, command, signal, onStarted) {
       const owner = transports.find((transport) => names(transport).includes(name));
-      return owner === undefined ? gone(`there is no node "${name}"`) : owner.run(name, command, signal, onStarted);
+      return owner === undefined
+        ? nodeGoneOutcome(`there is no node "${name}"`)
+        : owner.run(name, command, signal, onStarted);
     },
     assign(name, assignment) {
       transports.find((transport) => names(transport).includes(name))?.assign(name, assignment);

@@ -86,14 +86,14 @@ function spread(
   const chosen: NodeStatus[] = [];
   const left = [...nodes];
   while (chosen.length < count && left.length > 0) {
-    const costs = left.map((node) => costOf(node) + likeness(node, chosen));
+    const costs = left.map((node) => costOf(node) + similarityTo(node, chosen));
     chosen.push(...left.splice(costs.indexOf(Math.min(...costs)), 1));
   }
   return nodes.filter((node) => chosen.includes(node));
 }
 
 // Sharing a country weighs more than sharing a network.
-function likeness({ info }: NodeStatus, chosen: readonly NodeStatus[]): number {
+function similarityTo({ info }: NodeStatus, chosen: readonly NodeStatus[]): number {
   const sameCountry = chosen.filter((other) => other.info.countryCode === info.countryCode).length;
   const sameNetwork = chosen.filter((other) => other.info.asn === info.asn).length;
   return sameCountry * 1e3 + sameNetwork;

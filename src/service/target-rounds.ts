@@ -17,7 +17,7 @@ export interface CollectedRound {
 /** Why something arrives only now, and when it may be notified: more of it may be on its way. */
 export interface LateRounds {
   readonly why: string;
-  readonly tellFrom: number;
+  readonly notifyFrom: number;
 }
 
 export interface RoundSink {

@@ -67,7 +67,7 @@ export function createTargetWatch({
 }
 
 /** Gives these nodes their vote on a target from `now` on, in milliseconds since the epoch. */
-export function giveVotes(place: TargetWatch, nodes: readonly NodeStatus[], now: number): void {
+export function setVoters(place: TargetWatch, nodes: readonly NodeStatus[], now: number): void {
   place.rounds.voters = nodes.map(({ info }) => info);
   place.asked = nodes.flatMap(({ info, keepsTime }) => (keepsTime === true ? [] : info));
   for (const { name } of place.asked) place.rounds.keeps(name, now);

@@ -35,9 +35,9 @@ interface DecidedTarget {
   readonly decided: number;
 }
 
-const tellUnjudgedAfterMs = 600_000;
+const reportAfterMs = 600_000;
 // Anything shorter is only logged, as every start may leave a round or two.
-const worthTellingMs = 60_000;
+const leastSpanMs = 60_000;
 
 /** Counts what comes too late to be judged, and reports it once. */
 export function createUnjudgedReport({ clock, log, isComplete, transport, onUnjudged }: UnjudgedReportOptions) {
@@ -73,7 +73,7 @@ export function createUnjudgedReport({ clock, log, isComplete, transport, onUnju
     const [at, to] = [first, last].map((moment) => new Date(moment).toISOString());
     if (count > 0) log.warn({ targets: count, from: at, until: to }, 'stored results too late to judge');
     for (const one of dropped) log.warn({ ...one, from: at, until: to }, 'a node dropped results of an absence');
-    if (last - first >= worthTellingMs) onUnjudged({ from: first, until: last, targets: count, dropped });
+    if (last - first >= leastSpanMs) onUnjudged({ from: first, until: last, targets: count, dropped });
   }
 
   function lostSince(moment: number): readonly DroppedResults[] {
@@ -105,7 +105,7 @@ export function createUnjudgedReport({ clock, log, isComplete, transport, onUnju
     },
     look(): void {
       if (openedAt === null) return judgedRounds.clear();
-      if (isComplete() || clock.elapsed() - openedAt >= tellUnjudgedAfterMs) report();
+      if (isComplete() || clock.elapsed() - openedAt >= reportAfterMs) report();
     },
   };
 }

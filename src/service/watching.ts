@@ -12,7 +12,7 @@ import { createTimedItems } from './timed-items.ts';
 import { createOverload, type Overload } from './overload.ts';
 import {
   createTargetWatch,
-  giveVotes,
+  setVoters,
   limitMsOf,
   openRounds,
   type TargetWatch,
@@ -23,7 +23,7 @@ import {
 import type { ResultBatch, Transport } from './ports.ts';
 import { collectRounds } from './rounds.ts';
 import { refusalOf } from './refusal.ts';
-import { thaw, welcomeBack } from './returning.ts';
+import { resumeAfterFreeze, resumeNode } from './returning.ts';
 import type { Runs } from './runs.ts';
 import { selectNodes } from './select.ts';
 import { SharedSlots } from './shared-slots.ts';
@@ -111,9 +111,9 @@ export class WatchService implements Disposable {
     transport.listen({
       watching: (node, number, since) => this.#heardWatching(node, number, since),
       refuses: (_, one) => refusalOf(this.#places.get(one.target), one, this.#clockLook.setBacks, clock.now()),
-      seen: (...told) => this.#inbox.add(...told),
+      seen: (...observations) => this.#inbox.add(...observations),
       granted: () => this.#overload.granted(),
-      skipped: (...told) => this.#overload.notSent(...told),
+      skipped: (...observations) => this.#overload.notSent(...observations),
       receive: (batch) => this.#inbox.addUnread(batch),
     });
   }
@@ -192,14 +192,14 @@ export class WatchService implements Disposable {
     if (isSetBack) {
       for (const { rounds } of this.#places.values()) rounds.reset(now);
       this.#timed.reset();
-    } else if (wasAway) thaw(this.#places.values(), this.#options.absence ?? null, this.#catchUp, now);
+    } else if (wasAway) resumeAfterFreeze(this.#places.values(), this.#options.absence ?? null, this.#catchUp, now);
     return isLate;
   }
 
   // Whether they are others than before, or can do other things.
   #lookAtNodes(): boolean {
     const { isChanged, returned } = this.#nodes.look();
-    for (const node of returned) welcomeBack(node, this.#places.values(), this.#catchUp);
+    for (const node of returned) resumeNode(node, this.#places.values(), this.#catchUp);
     return isChanged;
   }
 
@@ -220,7 +220,7 @@ export class WatchService implements Disposable {
     for (const place of this.#places.values()) {
       if (place.stoppedAt !== Number.POSITIVE_INFINITY) continue;
       const chosen = selectNodes(candidates, place.target.nodes, place.name);
-      giveVotes(place, chosen, now);
+      setVoters(place, chosen, now);
       for (const { info } of chosen) wanted.get(info.name)?.push(place);
       if (place.asked.length > 0 && !this.#wheel.has(place.name)) this.#wheel.add(place);
       else if (place.asked.length === 0) this.#wheel.remove(place.name);
@@ -241,7 +241,7 @@ export class WatchService implements Disposable {
   #read({ node, observations, confirm }: ResultBatch, from: number, to: number, isBehind: boolean): void {
     // One that has just come has its vote from its first word on.
     if (this.#nodes.find(node)?.online !== true) {
-      if (this.#nodes.isReturning(node)) welcomeBack(node, this.#places.values(), this.#catchUp);
+      if (this.#nodes.isReturning(node)) resumeNode(node, this.#places.values(), this.#catchUp);
       if (this.#lookAtNodes()) this.#assign();
     }
     const info = this.#nodes.find(node)?.info;
@@ -251,7 +251,7 @@ export class WatchService implements Disposable {
       const place = this.#places.get(observation?.target ?? '');
       if (observation === undefined || info === undefined || place === undefined) confirm?.();
       else {
-        if (isBehind && !this.#catchUp.holds(place.rounds)) this.#overload.leaveOut(place, observation);
+        if (isBehind && !this.#catchUp.holds(place.rounds)) this.#overload.skipResult(place, observation);
         this.#take(info, place, observation, confirm);
         places.add(place);
       }

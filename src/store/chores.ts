@@ -4,21 +4,21 @@ import { WatchpostError } from '#kernel/errors.ts';
 import type { ChoreRequest, ChoreResult } from './chore-thread.ts';
 
 /** `examine` of reading.ts, beside everything else. */
-export async function examineBeside(path: string, signal: AbortSignal): Promise<readonly string[]> {
-  const told = await tell({ kind: 'examine', path }, signal);
-  return told.damage;
+export async function examineInThread(path: string, signal: AbortSignal): Promise<readonly string[]> {
+  const result = await runInThread({ kind: 'examine', path }, signal);
+  return result.damage;
 }
 
 type CompletedChore = Exclude<ChoreResult, { kind: 'failed' }>;
 
-async function tell(chore: ChoreRequest, signal: AbortSignal): Promise<CompletedChore> {
+async function runInThread(chore: ChoreRequest, signal: AbortSignal): Promise<CompletedChore> {
   signal.throwIfAborted();
   const worker = new Worker(new URL('./chore-thread.ts', import.meta.url), { workerData: chore });
   try {
     // A thread of ours says one thing, of this very type.
-    const [told] = (await once(worker, 'message', { signal })) as [ChoreResult]; // oxlint-disable-line typescript/no-unsafe-type-assertion
-    if (told.kind === 'failed') throw new WatchpostError(told.code, told.message);
-    return told;
+    const [result] = (await once(worker, 'message', { signal })) as [ChoreResult]; // oxlint-disable-line typescript/no-unsafe-type-assertion
+    if (result.kind === 'failed') throw new WatchpostError(result.code, result.message);
+    return result;
   } catch (error) {
     throw signal.aborted ? signal.reason : error;
   } finally {

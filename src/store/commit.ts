@@ -21,7 +21,7 @@ export function createCommit({ file, writer, periods, clock, log, onWritten }: C
   function write(work: QueuedWrite): WriteResult {
     if (work.kind === 'round') return writer.writeRound(work.round);
     if (work.kind === 'late') return writer.writeLate(work.late);
-    work.settlements.forEach((settlement) => writer.writeSettlement(settlement));
+    work.outcomes.forEach((outcome) => writer.writeOutcome(outcome));
     return 'settled';
   }
 
@@ -36,7 +36,7 @@ export function createCommit({ file, writer, periods, clock, log, onWritten }: C
   }
 
   // It is written by now: whatever goes wrong here must not have it written again.
-  function tell(seconds: number): void {
+  function reportDuration(seconds: number): void {
     try {
       onWritten?.(seconds);
     } catch (error) {
@@ -49,7 +49,7 @@ export function createCommit({ file, writer, periods, clock, log, onWritten }: C
     const begun = clock.elapsed();
     const done = transact(work);
     periods.transactionEnded('committed');
-    tell((clock.elapsed() - begun) / 1_000);
+    reportDuration((clock.elapsed() - begun) / 1_000);
     return done;
   };
 }

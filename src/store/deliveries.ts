@@ -28,7 +28,7 @@ type DeliveryRow = typeof deliveries.$inferSelect;
 const isPending = eq(deliveries.state, sql`'pending'`);
 
 /**
- * Everything that is pending for the recipients who have something due, oldest first. Settlements that wait for the database
+ * Everything that is pending for the recipients who have something due, oldest first. Outcomes that wait for the database
  * count as if they were in it, so that a mail which was sent while the disk was full is not sent again.
  */
 export function readDue(
@@ -72,9 +72,9 @@ export function readDue(
   const dueAt = ({ id, nextAttemptAt }: DeliveryRow) => latest.get(id)?.dueAt ?? nextAttemptAt;
   const left = rows.all().filter(({ delivery }) => dueAt(delivery) !== Number.POSITIVE_INFINITY);
   const dueAddresses = new Set(left.flatMap(({ delivery }) => (dueAt(delivery) <= now ? [addressOf(delivery)] : [])));
-  const told = left.filter(({ delivery }) => dueAddresses.has(addressOf(delivery))).slice(0, limit);
-  const othersOf = createOthers(database, told);
-  return told.map(({ target, incident, delivery, ...beginning }) => {
+  const selected = left.filter(({ delivery }) => dueAddresses.has(addressOf(delivery))).slice(0, limit);
+  const othersOf = createOthers(database, selected);
+  return selected.map(({ target, incident, delivery, ...beginning }) => {
     const { message } = latest.get(delivery.id) ?? delivery;
     const at = { nextAttemptAt: dueAt(delivery) };
     return {
@@ -190,7 +190,7 @@ export function readSentMessages(database: BetterSQLite3Database, since: number)
 }
 
 /** The open incidents whose beginning was notified through the channel, with the recipients. */
-export function readToldAndOpen(database: BetterSQLite3Database, channel: string): readonly NotifiedIncident[] {
+export function readNotifiedAndOpen(database: BetterSQLite3Database, channel: string): readonly NotifiedIncident[] {
   const rows = database
     .select({ target: targets.name, incident: incidents, recipient: deliveries.recipient })
     .from(incidents)
@@ -255,10 +255,10 @@ interface LatestDelivery {
 
 function latestOf(waiting: readonly OutcomeInput[]): ReadonlyMap<number, LatestDelivery> {
   const latest = new Map<number, LatestDelivery>();
-  for (const settlement of waiting) {
-    const { id, state } = settlement;
-    if (state === 'claimed') latest.set(id, { dueAt: latest.get(id)?.dueAt, message: settlement.message });
-    else if (state === 'pending') latest.set(id, { dueAt: settlement.nextAttemptAt, message: settlement.message });
+  for (const outcome of waiting) {
+    const { id, state } = outcome;
+    if (state === 'claimed') latest.set(id, { dueAt: latest.get(id)?.dueAt, message: outcome.message });
+    else if (state === 'pending') latest.set(id, { dueAt: outcome.nextAttemptAt, message: outcome.message });
     else latest.set(id, { dueAt: Number.POSITIVE_INFINITY, message: null });
   }
   return latest;

@@ -7,7 +7,7 @@ import {
   readDue,
   readNextDeliveryAt,
   readSentMessages,
-  readToldAndOpen,
+  readNotifiedAndOpen,
   retryDeliveries,
 } from './deliveries.ts';
 import type { BetterSQLite3Database } from './drizzle.ts';
@@ -15,7 +15,7 @@ import type { CommitQueue } from './queue.ts';
 
 export interface DeliveryDependencies {
   readonly database: BetterSQLite3Database;
-  readonly queue: Pick<CommitQueue, 'settle' | 'waitingSettlements'>;
+  readonly queue: Pick<CommitQueue, 'storeOutcomes' | 'waitingOutcomes'>;
   readonly clock: Clock;
   /** Gives whatever the database throws its way out. */
   readonly guard: <Result>(action: () => Result) => Result;
@@ -25,11 +25,11 @@ export interface DeliveryDependencies {
 export function createDeliveryStore({ database, queue, clock, guard }: DeliveryDependencies) {
   const channels = new Set(readChannels(database));
   const store: DeliveryStore = {
-    dueDeliveries: (now, limit) => guard(() => readDue(database, queue.waitingSettlements(), now, limit)),
-    nextDeliveryAt: (now) => guard(() => readNextDeliveryAt(database, queue.waitingSettlements(), now)),
-    claim: (message, ids) => queue.settle(ids.map((id) => ({ id, state: 'claimed', message }))),
-    settle: (settlements) => queue.settle(settlements),
-    toldAndOpen: (channel) => guard(() => readToldAndOpen(database, channel)),
+    dueDeliveries: (now, limit) => guard(() => readDue(database, queue.waitingOutcomes(), now, limit)),
+    nextDeliveryAt: (now) => guard(() => readNextDeliveryAt(database, queue.waitingOutcomes(), now)),
+    claim: (message, ids) => queue.storeOutcomes(ids.map((id) => ({ id, state: 'claimed', message }))),
+    storeOutcomes: (outcomes) => queue.storeOutcomes(outcomes),
+    notifiedAndOpen: (channel) => guard(() => readNotifiedAndOpen(database, channel)),
     sentMessages: (since) => guard(() => readSentMessages(database, since)),
     deliveryCounts: () => guard(() => readCounts(database, channels, clock.now())),
     listDeliveries: (options) => guard(() => readDeliveries(database, options)),

@@ -24,7 +24,7 @@ export const { migrate } = migrator;
  * A statement that Drizzle wrote, for the driver itself: what Drizzle does for each run costs more than the row. Its values stand in the
  * order of the text, so nothing but placeholders may be bound.
  */
-export function straight<Values extends unknown[], Row = unknown>(
+export function prepareRaw<Values extends unknown[], Row = unknown>(
   raw: Database.Database,
   statement: { toSQL(): { readonly sql: string; readonly params: readonly unknown[] } },
 ): Database.Statement<Values, Row> {

@@ -32,12 +32,12 @@ export function watchFiles({ mustBe, mayCome }: WatchedFiles, { clock, log }: { 
   const opened = new Map(mustBe.map((path) => [path, statSync(path, { bigint: true })]));
   let seenRightAt = clock.now();
   let trouble: FileTrouble | null = null;
-  mayCome.forEach(troubleWith);
+  mayCome.forEach(fileProblem);
   let timer = clock.after(lookEveryMs, look);
 
   function look(): void {
     timer = clock.after(lookEveryMs, look);
-    const message = [...mustBe, ...mayCome].map(troubleWith).find((found) => found !== null) ?? null;
+    const message = [...mustBe, ...mayCome].map(fileProblem).find((found) => found !== null) ?? null;
     if (message !== null && trouble?.message !== message)
       log.error({ reason: message }, 'database file was replaced or deleted');
     if (message === null && trouble !== null) log.info({ files: [...opened.keys()] }, 'database file is back');
@@ -45,7 +45,7 @@ export function watchFiles({ mustBe, mayCome }: WatchedFiles, { clock, log }: { 
     trouble = message === null ? null : { message, since: seenRightAt };
   }
 
-  function troubleWith(path: string): string | null {
+  function fileProblem(path: string): string | null {
     try {
       const found = statSync(path, { bigint: true, throwIfNoEntry: false });
       const right = opened.get(path);

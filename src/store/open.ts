@@ -84,7 +84,7 @@ function locate(path: string, log: Log): string {
       );
     }
     makeFolder(folder, log);
-    warnOfNetwork(folder, log);
+    warnOfNetworkFolder(folder, log);
     if (statSync(path, { throwIfNoEntry: false }) !== undefined) return realpathSync(path);
     return join(realpathSync(folder), basename(path));
   } catch (error) {
@@ -127,7 +127,7 @@ export function isDoubtful(type: number, folder: string): boolean {
   return doubtfulFilesystems.includes(type);
 }
 
-function warnOfNetwork(folder: string, log: Log): void {
+function warnOfNetworkFolder(folder: string, log: Log): void {
   if (!isDoubtful(statfsSync(folder).type, folder)) return;
   log.warn({ folder }, 'database on a network filesystem: SQLite can lose data there, use a local disk');
 }

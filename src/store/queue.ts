@@ -8,7 +8,7 @@ import type { OutcomeInput } from './rows.ts';
 export type QueuedWrite =
   | { readonly kind: 'round'; readonly round: RoundRecord }
   | { readonly kind: 'late'; readonly late: LateVote }
-  | { readonly kind: 'settlements'; readonly settlements: readonly OutcomeInput[] };
+  | { readonly kind: 'outcomes'; readonly outcomes: readonly OutcomeInput[] };
 
 export type WriteResult = 'stored' | 'revised' | 'duplicate' | 'settled';
 
@@ -96,11 +96,11 @@ export class CommitQueue {
   }
 
   /** Commits at once. If the database refuses, the outcomes wait like everything else; a wrong row throws. */
-  settle(settlements: readonly OutcomeInput[]): void {
+  storeOutcomes(outcomes: readonly OutcomeInput[]): void {
     if (this.#closed) throw new WatchpostError('store_failed', 'the database is closed');
     const failures: Error[] = [];
     const reject = (error: Error) => failures.push(error);
-    this.#queued.push({ work: { kind: 'settlements', settlements }, resolve: () => undefined, reject });
+    this.#queued.push({ work: { kind: 'outcomes', outcomes }, resolve: () => undefined, reject });
     if (this.#lastError === null) this.#flushAll();
     for (const failure of failures) throw failure;
   }
@@ -112,8 +112,8 @@ export class CommitQueue {
   }
 
   /** The delivery outcomes that are not yet in the database, oldest first. */
-  waitingSettlements(): readonly OutcomeInput[] {
-    return this.#queued.flatMap(({ work }) => (work.kind === 'settlements' ? work.settlements : []));
+  waitingOutcomes(): readonly OutcomeInput[] {
+    return this.#queued.flatMap(({ work }) => (work.kind === 'outcomes' ? work.outcomes : []));
   }
 
   health(): QueueHealth {
@@ -226,7 +226,7 @@ export class CommitQueue {
 // About as many as it writes, the round itself counted as one: it is looked up.
 function rowsOf(work: QueuedWrite): number {
   if (work.kind === 'late') return 2;
-  if (work.kind === 'settlements') return work.settlements.length;
+  if (work.kind === 'outcomes') return work.outcomes.length;
   const { votes, states, incidents, deliveries } = work.round;
   return 1 + votes.length + states.length + incidents.length + deliveries.length;
 }
@@ -239,7 +239,7 @@ function isSteady(round: RoundRecord): boolean {
 // A notification goes out, or was sent, or its acceptance was promised: it must survive a power cut.
 function isDurable(work: QueuedWrite): boolean {
   if (work.kind === 'late') return false;
-  if (work.kind === 'settlements') return true;
+  if (work.kind === 'outcomes') return true;
   const { incidents, deliveries, heard } = work.round;
   return incidents.length > 0 || deliveries.length > 0 || heard !== undefined;
 }

@@ -41,7 +41,7 @@ export interface StoredNames {
     readonly target: string;
     readonly rule: string;
     readonly severity: 'critical' | 'warning' | 'info';
-    readonly told: readonly { readonly channel: string; readonly recipient: string }[];
+    readonly notified: readonly { readonly channel: string; readonly recipient: string }[];
     readonly isHeld: boolean;
   }[];
 }
@@ -57,8 +57,8 @@ export function storedBy(path: string): StoredNames | null {
     targets: [...source.newestPeriods().keys()],
     incidents: open.map(({ id, target, rule, severity, held }) => {
       const begun = (source.incident(id)?.deliveries ?? []).filter(({ kind }) => kind === 'opened');
-      const told = begun.map(({ channel, recipient }) => ({ channel, recipient }));
-      return { id, target, rule, severity, told, isHeld: held !== null };
+      const notified = begun.map(({ channel, recipient }) => ({ channel, recipient }));
+      return { id, target, rule, severity, notified, isHeld: held !== null };
     }),
   };
 }

@@ -12,7 +12,7 @@ export type RuleStateInput = RoundRecord['states'][number];
 export type IncidentInput = RoundRecord['incidents'][number];
 export type DeliveryInput = RoundRecord['deliveries'][number];
 /** What is written about a delivery: the outcome of an attempt, or the message that is about to cover it. */
-export type OutcomeInput = Parameters<MonitorStore['settle']>[0][number] | ClaimRow;
+export type OutcomeInput = Parameters<MonitorStore['storeOutcomes']>[0][number] | ClaimRow;
 
 interface ClaimRow {
   readonly id: number;
@@ -114,13 +114,13 @@ const Held = z.object({
   since: z.number().optional(),
 });
 
-const IncidentRecord = z.object({
+const IncidentStory = z.object({
   severity: z.enum({ critical: 'critical', warning: 'warning', info: 'info' } satisfies {
     [Severity in IncidentInput['severity']]: Severity;
   }),
   subject: z.string(),
   labels: z.record(z.string(), z.string()).default({}),
-  toldLate: z.string().nullable().default(null),
+  lateReason: z.string().nullable().default(null),
   doubt: z.object({ or: z.string(), why: z.string(), since: z.number().nullable() }).optional(),
   condition: z.string(),
   cause: z.string(),
@@ -133,12 +133,22 @@ const IncidentRecord = z.object({
   closing: z.enum(['recovered', 'unwatched', 'rule_removed']).nullable().default(null),
   timeline: z.array(VerdictChange).default([]),
   held: Held.nullable().default(null),
-  told: z
+  notified: z
     .array(z.object({ channel: z.string(), recipient: z.string() }))
     .nullable()
     .default(null),
   acknowledged: z.object({ at: z.number(), why: z.string() }).nullable().default(null),
 }) satisfies z.ZodType<Omit<IncidentInput, IncidentColumn>>;
+
+// Earlier versions of the program wrote two keys under other names.
+const IncidentRecord = z.preprocess(withCurrentNames, IncidentStory);
+
+function withCurrentNames(story: unknown): unknown {
+  if (typeof story !== 'object' || story === null || !('told' in story)) return story;
+  const { told, ...rest } = story;
+  const { toldLate, ...others }: { toldLate?: unknown } = rest;
+  return { notified: told, lateReason: toldLate, ...others };
+}
 
 // Both lists are complete or do not compile: a kind that is added elsewhere has to be added here.
 const Kind = z.enum({
@@ -208,7 +218,7 @@ export function sentMessageOf(row: {
   readonly at: number | null;
 }): SentMessage {
   const kind = parse(Kind, row.kind, 'a delivery');
-  return { ...row, kind, severity: parse(IncidentRecord.shape.severity, row.severity, 'an incident'), at: row.at ?? 0 };
+  return { ...row, kind, severity: parse(IncidentStory.shape.severity, row.severity, 'an incident'), at: row.at ?? 0 };
 }
 
 /** What a column of JSON says. Throws `store_corrupt` with its place. */

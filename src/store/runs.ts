@@ -6,7 +6,7 @@ import { WatchpostError } from '#kernel/errors.ts';
 import type { Log } from '#kernel/log.ts';
 import { onceFor } from '#kernel/once-for.ts';
 import type { ServiceStore, StoredRun } from '#service/ports.ts';
-import { type BetterSQLite3Database, eq, inArray, lt, sql, straight } from './drizzle.ts';
+import { type BetterSQLite3Database, eq, inArray, lt, sql, prepareRaw } from './drizzle.ts';
 import { isOutage, reasonOf } from './errors.ts';
 import type { OpenDatabase } from './open.ts';
 import { runResults, runs } from './schema.ts';
@@ -134,13 +134,13 @@ function prepare(database: BetterSQLite3Database, raw: Database.Database) {
     .limit(hole('limit'))
     .as('first');
   return {
-    insertRun: straight(
+    insertRun: prepareRaw(
       raw,
       database
         .insert(runs)
         .values({ id: hole('id'), createdAt: hole('createdAt'), spec: hole('spec'), nodes: hole('nodes') }),
     ),
-    insertResult: straight(
+    insertResult: prepareRaw(
       raw,
       database
         .insert(runResults)

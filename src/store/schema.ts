@@ -104,7 +104,7 @@ export const deliveries = sqliteTable(
     attempts: integer('attempts').notNull(),
     lastError: text('last_error'),
     settledAt: integer('settled_at'),
-    /** The id of the message that told it or, while it is pending, may have. */
+    /** The id of the message that contained it or, while it is pending, may have. */
     message: text('message'),
     /** What the other side calls that message. */
     reference: text('reference'),

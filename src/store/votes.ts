@@ -4,7 +4,7 @@ import type { Outcome } from '#checks/index.ts';
 import type { RoundVerdict } from '#history/verdict-periods.ts';
 import type { LateVote, RoundRecord } from '#monitor/judge/round-record.ts';
 import type { Vote } from '#monitor/judge/vote.ts';
-import { and, type BetterSQLite3Database, eq, sql, straight } from './drizzle.ts';
+import { and, type BetterSQLite3Database, eq, sql, prepareRaw } from './drizzle.ts';
 import type { NameTable } from './names.ts';
 import type { OpenDatabase } from './open.ts';
 import { failureText, statusNumber, statusOf, toMicroseconds } from './rows.ts';
@@ -180,9 +180,9 @@ function prepare(raw: Database.Database, database: BetterSQLite3Database) {
     .from(results)
     .where(and(eq(results.dueAt, hole('dueAt')), eq(results.targetId, hole('targetId'))));
   return {
-    round: straight<[dueAt: number, targetId: number], Omit<StoredVote, 'status'> & { status: number }>(raw, round),
-    insert: straight<VoteTuple>(raw, insert(1)),
-    insertMany: straight<[(number | string | null)[]]>(raw, insert(rowsTogether)),
-    insertLate: straight<[...VoteTuple, lateAt: number]>(raw, late),
+    round: prepareRaw<[dueAt: number, targetId: number], Omit<StoredVote, 'status'> & { status: number }>(raw, round),
+    insert: prepareRaw<VoteTuple>(raw, insert(1)),
+    insertMany: prepareRaw<[(number | string | null)[]]>(raw, insert(rowsTogether)),
+    insertLate: prepareRaw<[...VoteTuple, lateAt: number]>(raw, late),
   };
 }

@@ -27,7 +27,7 @@ export interface Writer {
    */
   writeLate(late: LateVote): 'stored' | 'revised' | 'duplicate';
   /** Settles a delivery, unless it was settled before; a reminder that it asks for is written with it. */
-  writeSettlement(settlement: OutcomeInput): void;
+  writeOutcome(outcome: OutcomeInput): void;
   /** Must be called after a rollback: names that were given a number in it have none any more. */
   forgetNames(): void;
 }
@@ -74,45 +74,44 @@ export function createWriter(file: Pick<OpenDatabase, 'raw' | 'drizzle'>, parts:
       return written;
     },
     writeLate: (late) => votes.writeLate(late),
-    writeSettlement(settlement) {
+    writeOutcome(outcome) {
       const { changes } = database
         .update(deliveries)
-        .set(changeOf(settlement))
-        .where(and(eq(deliveries.id, settlement.id), eq(deliveries.state, 'pending')))
+        .set(changeOf(outcome))
+        .where(and(eq(deliveries.id, outcome.id), eq(deliveries.state, 'pending')))
         .run();
       if (changes === 0) return;
-      if (settlement.state === 'sent' && settlement.remindAt !== null)
-        writeReminder(database, settlement.id, settlement.remindAt);
-      const { tellOthersAt = null } = settlement.state === 'pending' ? settlement : {};
-      if (tellOthersAt !== null) remindOthers(database, settlement.id, tellOthersAt);
+      if (outcome.state === 'sent' && outcome.remindAt !== null) writeReminder(database, outcome.id, outcome.remindAt);
+      const { notifyOthersAt = null } = outcome.state === 'pending' ? outcome : {};
+      if (notifyOthersAt !== null) remindOthers(database, outcome.id, notifyOthersAt);
     },
     forgetNames: () => names.forget(),
   };
 }
 
-function changeOf(settlement: OutcomeInput) {
+function changeOf(outcome: OutcomeInput) {
   const attempts = sql`${deliveries.attempts} + 1`;
-  switch (settlement.state) {
+  switch (outcome.state) {
     case 'claimed':
-      return { message: settlement.message };
+      return { message: outcome.message };
     case 'sent':
       return {
-        state: settlement.state,
-        settledAt: settlement.at,
-        message: settlement.message,
-        reference: settlement.reference ?? null,
+        state: outcome.state,
+        settledAt: outcome.at,
+        message: outcome.message,
+        reference: outcome.reference ?? null,
         attempts,
       };
     case 'merged':
-      return { state: settlement.state, settledAt: settlement.at, message: settlement.message };
+      return { state: outcome.state, settledAt: outcome.at, message: outcome.message };
     case 'dead':
-      return { state: settlement.state, settledAt: settlement.at, attempts, lastError: settlement.error };
+      return { state: outcome.state, settledAt: outcome.at, attempts, lastError: outcome.error };
     case 'pending':
       return {
-        nextAttemptAt: settlement.nextAttemptAt,
+        nextAttemptAt: outcome.nextAttemptAt,
         attempts,
-        lastError: settlement.error,
-        message: settlement.message,
+        lastError: outcome.error,
+        message: outcome.message,
       };
   }
 }

@@ -39,7 +39,7 @@ interface SuspectRecord {
 export function createSuspects(clock: Clock, log: Log): CrashSuspects {
   const records = new Map<string, SuspectRecord>();
 
-  function blame(command: Pick<NodeCommand, 'spec'>): void {
+  function recordSuspect(command: Pick<NodeCommand, 'spec'>): void {
     const key = keyOf(command);
     const record = records.get(key) ?? { losses: 0, until: 0 };
     record.losses += 1;
@@ -85,7 +85,7 @@ export function createSuspects(clock: Clock, log: Log): CrashSuspects {
         },
         lost(besides) {
           const keys = new Map([...running.values(), ...besides].map((command) => [keyOf(command), command]));
-          for (const command of keys.values()) blame(command);
+          for (const command of keys.values()) recordSuspect(command);
           running.clear();
           given.clear();
         },

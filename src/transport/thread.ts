@@ -4,12 +4,12 @@ import { messageOf } from '#kernel/errors.ts';
 import type { Log } from '#kernel/log.ts';
 import { type AgentOptions, type NodeMessage, shareOfApi, type HubMessage } from '#node/ports.ts';
 import {
-  gone,
+  nodeGoneOutcome,
   type NodeCommand,
   type NodeListener,
   type NodeStatus,
   type StartListener,
-  putAside,
+  suspendedOutcome,
   type Transport,
 } from '#service/ports.ts';
 import { createThreadWatching } from './assigned.ts';
@@ -72,7 +72,9 @@ export function createThreadTransport(options: ThreadTransportOptions): ThreadTr
     nodes: () => all.map((thread) => thread.status()),
     async run(name, command, signal, onStarted) {
       const thread = threads.get(name);
-      return thread === undefined ? gone(`there is no node "${name}"`) : thread.run(command, signal, onStarted);
+      return thread === undefined
+        ? nodeGoneOutcome(`there is no node "${name}"`)
+        : thread.run(command, signal, onStarted);
     },
     assign: (name, assignment) => threads.get(name)?.watching.assign(assignment),
     listen(next) {
@@ -160,7 +162,7 @@ function createNodeThread({ info, options }: ThreadNode, parts: ThreadTransportO
     reason = why;
     watch.lost(watching.lost());
     shared.lookAtRefusals();
-    calls.completeAll(gone(`the node was lost: ${why}`));
+    calls.completeAll(nodeGoneOutcome(`the node was lost: ${why}`));
     if (isClosing) return start.wake();
     log.error({ reason: why, restartMs }, 'node crashed; restarting it');
     restart = clock.after(restartMs, () => {
@@ -173,9 +175,9 @@ function createNodeThread({ info, options }: ThreadNode, parts: ThreadTransportO
 
   async function run(command: NodeCommand, signal: AbortSignal, onStarted?: StartListener): Promise<RunOutcome> {
     if (!isReady && restart === null && !isClosing) await orAbort(start.next(), signal);
-    if (!isReady || isClosing) return gone(`the node is not there: ${reason ?? 'closing'}`);
+    if (!isReady || isClosing) return nodeGoneOutcome(`the node is not there: ${reason ?? 'closing'}`);
     const refusal = suspects.refusal(command);
-    if (refusal !== null) return putAside(refusal);
+    if (refusal !== null) return suspendedOutcome(refusal);
     return calls.make(command, signal, onStarted);
   }
 

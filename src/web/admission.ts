@@ -87,7 +87,7 @@ export function createAdmission<One extends HttpConnection>(
   }
 
   // The longest idle connection of a client, or the one whose request has run for the longest.
-  function cutOneOf(isIt: (known: AdmittedConnection, client: string) => boolean, leastMs = longMs): boolean {
+  function closeLargest(isIt: (known: AdmittedConnection, client: string) => boolean, leastMs = longMs): boolean {
     const at = now();
     const matches = (connection: One) => {
       const known = admitted.get(connection);
@@ -110,14 +110,14 @@ export function createAdmission<One extends HttpConnection>(
   function makeRoom(client: string): boolean {
     const { client: largest, count } = largestClient();
     const own = (counts.get(client) ?? 0) + 1;
-    if (count > own && cutOneOf((known, one) => one === largest && !known.isExempt, 0)) return true;
-    if (count <= own && own > 1) return cutOneOf((_, one) => one === client);
-    return cutOneOf(({ isExempt: exempt }) => !exempt) || cutOneOf(() => true);
+    if (count > own && closeLargest((known, one) => one === largest && !known.isExempt, 0)) return true;
+    if (count <= own && own > 1) return closeLargest((_, one) => one === client);
+    return closeLargest(({ isExempt: exempt }) => !exempt) || closeLargest(() => true);
   }
 
   function hasRoom(client: string, exempt: boolean): boolean {
     const isOverOwn = (counts.get(client) ?? 0) >= perClient && !exempt;
-    if (isOverOwn && !cutOneOf((_, one) => one === client)) return false;
+    if (isOverOwn && !closeLargest((_, one) => one === client)) return false;
     if (others < openRoom || makeRoom(client)) return true;
     return others < room && (exempt || !counts.has(client));
   }

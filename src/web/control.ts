@@ -77,7 +77,7 @@ function addRoutes(app: FastifyInstance, routes: ControlRoutes): void {
     const { salt } = PlanQuery.parse(request.query);
     // Our own incidents do not depend on a configuration.
     const open = routes.openIncidents().filter(({ target }) => !isAboutUs(target));
-    const incidents = open.map(({ told, ...incident }) => ({ ...shownIncident(incident), told }));
+    const incidents = open.map(({ notified, ...incident }) => ({ ...shownIncident(incident), told: notified }));
     return reply.send({ ok: 1, outline: routes.outline(salt), incidents });
   });
   app.route({
@@ -103,7 +103,7 @@ function shownIncident({
   held,
   acknowledged,
   ...reasons
-}: Omit<Incident, 'told'>) {
+}: Omit<Incident, 'notified'>) {
   return {
     id,
     target,

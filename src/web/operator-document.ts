@@ -96,7 +96,7 @@ export const operatorPaths = {
   }),
   '/-/incidents': get({
     operationId: 'getOpenIncidents',
-    summary: 'Open incidents with what was told of them',
+    summary: 'Open incidents with their notifications',
     answer: { incidents: listOf('OpenIncident') },
   }),
   '/-/incidents/acknowledge': post({
@@ -139,7 +139,7 @@ export const operatorPaths = {
   }),
   '/-/deliveries': get({
     operationId: 'getDeliveries',
-    summary: 'What was to be told to whom, the newest first',
+    summary: 'Notifications with their state, the newest first',
     answer: { deliveries: listOf('Delivery') },
     parameters: [
       query('state', schemaOf(DeliveryQuery.shape.state, 'input'), 'Those in this state.'),

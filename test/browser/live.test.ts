@@ -79,7 +79,7 @@ pages: { status: { targets: { weak: Weak, alpha: Alpha } }, other: { targets: { 
   // A day tells of itself to the mouse and to keys.
   const service = status.page.locator('section', { has: status.page.getByRole('heading', { name: 'Weak' }) });
   const bars = service.locator('.days');
-  const told = service.locator('[data-told]');
+  const told = service.locator('[data-readout]');
   const box = await bars.boundingBox();
   if (box === null) throw new Error('the bars are not seen');
   await expect.poll(async () => told.textContent(), { timeout: 60_000 }).toMatch(/^\d+(?:\.\d+)? % since \d\d:\d\d \(/);
@@ -93,7 +93,7 @@ pages: { status: { targets: { weak: Weak, alpha: Alpha } }, other: { targets: { 
   await heading(target, /weak is up/);
   const days = target.page.locator('.days');
   await days.focus();
-  const line = target.page.locator('[data-part="days"] [data-told]');
+  const line = target.page.locator('[data-part="days"] [data-readout]');
   await expect.poll(async () => line.textContent()).toMatch(/: down for \d+s$/);
   const [day = ''] = (await line.textContent())?.split(':') ?? [];
   await days.press('Enter');

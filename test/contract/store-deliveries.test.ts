@@ -43,9 +43,9 @@ describe('somebody who cannot be told', () => {
         [[], false],
       ]);
       const soon = start + hour;
-      store.settle([{ ...sent(idOf('ops@example.com')), remindAt: soon }]);
+      store.storeOutcomes([{ ...sent(idOf('ops@example.com')), remindAt: soon }]);
       const refused = { state: 'pending', nextAttemptAt: soon, error: '552 mailbox full', message: null } as const;
-      store.settle([{ id: idOf('full@example.com'), ...refused, tellOthersAt: start + 1 }]);
+      store.storeOutcomes([{ id: idOf('full@example.com'), ...refused, notifyOthersAt: start + 1 }]);
       const told = store.dueDeliveries(start + 1, 10);
       expect(told.map(({ delivery: { kind, recipient, number } }) => [kind, recipient, number])).toEqual([
         ['reminder', 'ops@example.com', 1],
@@ -62,9 +62,9 @@ describe('somebody who cannot be told', () => {
       await store.record(opening('shop', start, both));
       const ids = store.dueDeliveries(start, 10).map(({ delivery }) => delivery);
       const [ops, full] = both.map((name) => ids.find(({ recipient }) => recipient === name)?.id ?? 0);
-      store.settle([sent(ops ?? 0)]);
+      store.storeOutcomes([sent(ops ?? 0)]);
       const refused = { state: 'pending', nextAttemptAt: start + hour, error: '550', message: null } as const;
-      store.settle([{ id: full ?? 0, ...refused, tellOthersAt: start + 1 }]);
+      store.storeOutcomes([{ id: full ?? 0, ...refused, notifyOthersAt: start + 1 }]);
       const reminders = store.dueDeliveries(start + 1, 10).filter(({ delivery }) => delivery.kind === 'reminder');
       expect(reminders.map(({ delivery }) => delivery.recipient)).toEqual(['ops@example.com']);
     }));
@@ -80,15 +80,15 @@ test('what is open and was told is known with whom, until it is over', () =>
   withStore(async (store, clock) => {
     await store.record(opening('shop', start));
     const [due] = store.dueDeliveries(start, 10);
-    expect(store.toldAndOpen('email')).toEqual([]);
-    store.settle([{ ...sent(due!.delivery.id), reference: 'C1 1.1' }]);
+    expect(store.notifiedAndOpen('email')).toEqual([]);
+    store.storeOutcomes([{ ...sent(due!.delivery.id), reference: 'C1 1.1' }]);
     const { recipient } = due!.delivery;
-    expect(store.toldAndOpen('email')).toMatchObject([{ recipient, incident: { target: 'shop', endedAt: null } }]);
-    expect(store.toldAndOpen('slack')).toEqual([]);
+    expect(store.notifiedAndOpen('email')).toMatchObject([{ recipient, incident: { target: 'shop', endedAt: null } }]);
+    expect(store.notifiedAndOpen('slack')).toEqual([]);
     const closed = store.record(closing('shop', start, start + 60_000));
     await clock.advance(1_000);
     await closed;
-    expect(store.toldAndOpen('email')).toEqual([]);
+    expect(store.notifiedAndOpen('email')).toEqual([]);
   }));
 
 describe('the message that tells a delivery', () => {
@@ -101,9 +101,9 @@ describe('the message that tells a delivery', () => {
       store.claim('m1', [id]);
       const after = await reopen();
       expect(after.dueDeliveries(start, 10)).toMatchObject([{ message: 'm1', delivery: { id, attempts: 0 } }]);
-      after.settle([{ id, state: 'pending', nextAttemptAt: start, error: 'lost', message: 'm1' }]);
+      after.storeOutcomes([{ id, state: 'pending', nextAttemptAt: start, error: 'lost', message: 'm1' }]);
       expect(after.dueDeliveries(start, 10)).toMatchObject([{ message: 'm1', delivery: { attempts: 1 } }]);
-      after.settle([{ id, state: 'pending', nextAttemptAt: start, error: 'refused', message: null }]);
+      after.storeOutcomes([{ id, state: 'pending', nextAttemptAt: start, error: 'refused', message: null }]);
       expect(after.dueDeliveries(start, 10)).toMatchObject([{ message: null, delivery: { attempts: 2 } }]);
     }));
 
@@ -111,7 +111,7 @@ describe('the message that tells a delivery', () => {
     withStore(async (store, clock) => {
       await store.record(opening('shop', start, ['a@example.com', 'b@example.com']));
       const [a, b] = store.dueDeliveries(start, 10).map((due) => due.delivery.id);
-      store.settle([sent(a!, { message: 'for a' }), sent(b!, { message: 'for b' })]);
+      store.storeOutcomes([sent(a!, { message: 'for a' }), sent(b!, { message: 'for b' })]);
       await clock.advance(100);
       await store.record(closing('shop', start, start + 60_000));
       expect(store.dueDeliveries(start + 60_000, 10)).toMatchObject([{ delivery: { kind: 'resolved' }, root: null }]);
@@ -129,8 +129,8 @@ describe('a reminder', () => {
     withStore(async (store, _clock, reopen) => {
       await store.record(opening('shop', start));
       const { id } = store.dueDeliveries(start, 10)[0]!.delivery;
-      store.settle([sent(id, { remindAt: start + hour })]);
-      store.settle([sent(id, { remindAt: start + hour })]);
+      store.storeOutcomes([sent(id, { remindAt: start + hour })]);
+      store.storeOutcomes([sent(id, { remindAt: start + hour })]);
       const after = await reopen();
       expect(after.dueDeliveries(start + hour - 1, 10)).toEqual([]);
       expect(after.nextDeliveryAt(start)).toBe(start + hour);
@@ -140,7 +140,7 @@ describe('a reminder', () => {
         message: null,
         delivery: { kind: 'reminder', number: 1, attempts: 0, createdAt: start + hour, nextAttemptAt: start + hour },
       });
-      after.settle([sent(first!.delivery.id, { message: 'm2', remindAt: start + 5 * hour })]);
+      after.storeOutcomes([sent(first!.delivery.id, { message: 'm2', remindAt: start + 5 * hour })]);
       expect(after.dueDeliveries(start + 5 * hour, 10)).toMatchObject([{ delivery: { kind: 'reminder', number: 2 } }]);
     }));
 
@@ -150,14 +150,14 @@ describe('a reminder', () => {
       const { id } = store.dueDeliveries(start, 10)[0]!.delivery;
       await clock.advance(100);
       await store.record(closing('shop', start, start + 60_000));
-      store.settle([sent(id, { remindAt: start + hour })]);
+      store.storeOutcomes([sent(id, { remindAt: start + hour })]);
       expect(store.dueDeliveries(start + hour, 10).map((due) => due.delivery.kind)).toEqual(['resolved']);
     }));
 
   test('does not count as pending before it is due', () =>
     withStore(async (store, clock) => {
       await store.record(opening('shop', start));
-      store.settle([sent(store.dueDeliveries(start, 10)[0]!.delivery.id, { remindAt: start + hour })]);
+      store.storeOutcomes([sent(store.dueDeliveries(start, 10)[0]!.delivery.id, { remindAt: start + hour })]);
       expect(store.deliveryCounts()).toEqual([{ channel: 'email', pending: 0, oldestAt: null }]);
       await clock.advance(hour);
       expect(store.deliveryCounts()).toEqual([{ channel: 'email', pending: 1, oldestAt: start + hour }]);
@@ -169,7 +169,7 @@ describe('an operator', () => {
     withStore(async (store) => {
       await store.record(opening('shop', start, ['a@example.com', 'b@example.com', 'c@example.com']));
       const [a, b] = store.dueDeliveries(start, 10).map((due) => due.delivery.id);
-      store.settle([sent(a!), { id: b!, state: 'dead', at: start + 1, error: '550 no such user' }]);
+      store.storeOutcomes([sent(a!), { id: b!, state: 'dead', at: start + 1, error: '550 no such user' }]);
       const all = store.listDeliveries({ limit: 10 });
       expect(all.map(({ target, recipient, state }) => `${target} ${recipient} ${state}`)).toEqual([
         'shop c@example.com pending',
@@ -185,7 +185,7 @@ describe('an operator', () => {
     withStore(async (store, clock) => {
       await store.record(opening('shop', start, ['a@example.com', 'b@example.com', 'c@example.com']));
       const [a, b, c] = store.dueDeliveries(start, 10).map((due) => due.delivery.id);
-      store.settle([
+      store.storeOutcomes([
         sent(a!),
         { id: b!, state: 'dead', at: start, error: '550' },
         { id: c!, state: 'pending', nextAttemptAt: start + hour, error: '451', message: null },
@@ -208,8 +208,8 @@ test('messages that went out are remembered once each, oldest first', () =>
     await clock.advance(100);
     await store.record(opening('smtp', start));
     const [a, b, c] = store.dueDeliveries(start, 10).map((due) => due.delivery.id);
-    store.settle([{ ...sent(c!), message: 'first', at: start + 1 }]);
-    store.settle([sent(a!), sent(b!)].map((one) => ({ ...one, message: 'second', at: start + 2 })));
+    store.storeOutcomes([{ ...sent(c!), message: 'first', at: start + 1 }]);
+    store.storeOutcomes([sent(a!), sent(b!)].map((one) => ({ ...one, message: 'second', at: start + 2 })));
     const about = { channel: 'email', recipient: 'ops@example.com', kind: 'opened', severity: 'critical' };
     expect(store.sentMessages(start)).toEqual([
       { ...about, at: start + 1 },

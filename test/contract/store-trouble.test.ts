@@ -209,7 +209,7 @@ describe('two programs on one database', () => {
 
     const intruder = new Database(path);
     intruder.exec('BEGIN IMMEDIATE');
-    store.settle([
+    store.storeOutcomes([
       { id: a!, state: 'sent', at: start, message: 'm', remindAt: null },
       { id: b!, state: 'pending', nextAttemptAt: start + 60_000, error: '451', message: null },
     ]);
@@ -325,7 +325,7 @@ test('an incident and a state that say less than today are read with what they m
   const before = openAt(path, clock);
   await before.record(opening('shop', start));
   await before.close();
-  const newer = ['wording', 'closing', 'timeline', 'held', 'told', 'acknowledged']
+  const newer = ['wording', 'closing', 'timeline', 'held', 'notified', 'acknowledged']
     .map((key) => `'$.${key}'`)
     .join(', ');
   edit(
@@ -337,7 +337,7 @@ test('an incident and a state that say less than today are read with what they m
     {
       states: [{ noted: {} }],
       openIncidents: [
-        { wording: { word: 'DOWN' }, closing: null, timeline: [], held: null, told: null, acknowledged: null },
+        { wording: { word: 'DOWN' }, closing: null, timeline: [], held: null, notified: null, acknowledged: null },
       ],
     },
   ]);

@@ -218,7 +218,7 @@ describe.each(implementations)('the store on $name', ({ open }) => {
       await clock.advance(50);
       await second;
       for (const due of store.dueDeliveries(start, 10)) {
-        store.settle([
+        store.storeOutcomes([
           { id: due.delivery.id, state: 'pending', nextAttemptAt: start + 60_000, error: 'busy', message: null },
         ]);
       }
@@ -323,12 +323,12 @@ describe.each(implementations)('the store on $name', ({ open }) => {
     withStore(async (store, _clock, reopen) => {
       await store.record(opening('shop', start, ['a@example.com', 'b@example.com', 'c@example.com']));
       const [a, b, c] = store.dueDeliveries(start, 10).map((due) => due.delivery.id);
-      store.settle([
+      store.storeOutcomes([
         { id: a!, state: 'sent', at: start, message: 'm', remindAt: null },
         { id: b!, state: 'dead', at: start, error: '550 no such user' },
         { id: c!, state: 'pending', nextAttemptAt: start + 60_000, error: '451 try later', message: null },
       ]);
-      store.settle([
+      store.storeOutcomes([
         { id: a!, state: 'pending', nextAttemptAt: start, error: 'late answer', message: null },
         { id: b!, state: 'merged', at: start, message: 'm' },
       ]);
@@ -338,7 +338,7 @@ describe.each(implementations)('the store on $name', ({ open }) => {
       expect(after.dueDeliveries(start + 60_000, 10).map((due) => due.delivery)).toEqual([
         expect.objectContaining({ id: c, attempts: 1, lastError: '451 try later', nextAttemptAt: start + 60_000 }),
       ]);
-      after.settle([{ id: c!, state: 'merged', at: start, message: 'm' }]);
+      after.storeOutcomes([{ id: c!, state: 'merged', at: start, message: 'm' }]);
       expect(after.nextDeliveryAt(start)).toBeNull();
     }));
 
@@ -349,7 +349,7 @@ describe.each(implementations)('the store on $name', ({ open }) => {
       await clock.advance(50);
       await store.record(opening('blog', start + 1));
       expect(store.deliveryCounts()).toEqual([{ channel: 'email', pending: 3, oldestAt: start }]);
-      store.settle(
+      store.storeOutcomes(
         store
           .dueDeliveries(start + 1, 10)
           .map((due) => ({ id: due.delivery.id, state: 'sent', at: start, message: 'm', remindAt: null })),
@@ -436,7 +436,7 @@ describe.each(implementations)('the store on $name', ({ open }) => {
       const told = incident('shop', start, {
         timeline: [{ at: start, status: 'partial', up: 1, down: 1, unknown: 1 }],
         held: { by: 'maintenance', why: 'maintenance until then' },
-        told: null,
+        notified: null,
         acknowledged: { at: start, why: 'we know' },
       });
       const kept = state('shop', { incidentId: told.id, noted: { de1: 'A 192.0.2.1' } });

@@ -77,7 +77,7 @@ export function judge({ query, received, isHistoryJudged, isRefused }: Evidence)
       }
     }
     const [down, up] = [of('opened')[0]?.message, of('resolved')[0]?.message].map((one) => firstAt.get(one ?? ''));
-    must(down === undefined || up === undefined || down <= up, `${id}: its end was told before its beginning`);
+    must(down === undefined || up === undefined || down <= up, `${id}: its end was story before its beginning`);
   }
 
   // A mail that no delivery goes by was accepted, and then its content was told again under another name.
@@ -96,7 +96,7 @@ export function judge({ query, received, isHistoryJudged, isRefused }: Evidence)
       mails: received.length,
       'different mails': firstAt.size,
       'repeats with an equal Message-ID': received.length - times.size,
-      'told by another mail': merged,
+      'story by another mail': merged,
       false: unknown.length,
       lost,
       'given up after a 5xx': givenUp,
@@ -117,12 +117,12 @@ function unreportedIn(query: Evidence['query']): readonly string[] {
        (SELECT count(*) FROM deliveries WHERE incident_id = incidents.id AND kind = 'opened') AS deliveries FROM incidents`,
   ) as unknown as readonly { id: string; openedAt: number; story: string; deliveries: number }[];
   const stored = rows.map(({ id, openedAt, story, deliveries }) => {
-    const told = JSON.parse(story) as Pick<Incident, 'severity'> & Partial<Incident>;
+    const written = JSON.parse(story) as Pick<Incident, 'severity'> & Partial<Incident>;
     const incident = {
-      ...told,
-      acknowledged: told.acknowledged ?? null,
-      held: told.held ?? null,
-      told: told.told ?? null,
+      ...written,
+      acknowledged: written.acknowledged ?? null,
+      held: written.held ?? null,
+      notified: written.notified ?? null,
       openedAt,
     };
     return { id, incident, deliveries, unexplainedSince: incident.held === null ? null : openedAt };

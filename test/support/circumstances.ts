@@ -7,5 +7,5 @@ export const ordinary: DecisionContext = {
   budgetAt: () => null,
   heldBy: () => null,
   heldAt: () => null,
-  blindBy: null,
+  serviceSuppression: null,
 };

@@ -28,7 +28,7 @@ const gateway = named(shopDown, 'gateway', { cause: 'no reply to 4 pings', start
 const blog = named(shopDown, 'blog', { cause: 'timeout: no answer within 5 s', openedAt: shopDown.openedAt + minute });
 const rack = named(shopDown, 'rack', { labels: { dc: 'fra', role: 'web' } });
 const rackMail = named(shopDown, 'rack-mail', { labels: { dc: 'fra', role: 'mail' } });
-const toldLate = 'it was held back: maintenance until 2026-01-01 12:01:00 UTC';
+const lateReason = 'it was held back: maintenance until 2026-01-01 12:01:00 UTC';
 const many = Array.from({ length: 120 }, (_, index) => named(shopDown, `web${String(index + 1).padStart(3, '0')}`));
 const killed: Incident = {
   ...shopDown,
@@ -74,7 +74,7 @@ export const mailKinds: readonly { readonly name: string; readonly message: Mess
   },
   {
     name: 'group-linked',
-    message: composeMessage([about(rack, [opened]), about({ ...rackMail, toldLate }, [opened])], {
+    message: composeMessage([about(rack, [opened]), about({ ...rackMail, lateReason: lateReason }, [opened])], {
       ...utc,
       linkTo: ({ id }) => `https://watch.example.com/incidents/${id}`,
       acknowledgeAt: ({ id }) => `https://watch.example.com/acknowledge/${Buffer.from(id).toString('hex')}`,

@@ -9,7 +9,7 @@ import type { Incident } from '#monitor/judge/incident.ts';
 import type { MonitorStore } from '#monitor/store.ts';
 
 type State = DeliveryOutcome['state'];
-type Part = Pick<MonitorStore, 'dueDeliveries' | 'nextDeliveryAt' | 'claim' | 'settle' | 'sentMessages'>;
+type Part = Pick<MonitorStore, 'dueDeliveries' | 'nextDeliveryAt' | 'claim' | 'storeOutcomes' | 'sentMessages'>;
 
 /** The half of a `MonitorStore` that the outbox needs, in memory; it counts and can be broken on purpose. */
 export class MemoryDeliveries implements Part {
@@ -83,7 +83,7 @@ export class MemoryDeliveries implements Part {
     for (const id of ids) this.messages.set(id, message);
   }
 
-  toldAndOpen(channel: string): readonly NotifiedIncident[] {
+  notifiedAndOpen(channel: string): readonly NotifiedIncident[] {
     return [...this.#deliveries.values()].flatMap((delivery) => {
       const incident = this.#incidents.get(delivery.incidentId)!;
       const isTold = delivery.kind === 'opened' && this.states.get(delivery.id) === 'sent';
@@ -96,7 +96,7 @@ export class MemoryDeliveries implements Part {
     return this.sent;
   }
 
-  settle(settlements: readonly DeliveryOutcome[]): void {
+  storeOutcomes(settlements: readonly DeliveryOutcome[]): void {
     if (this.writeError !== null) throw this.writeError;
     for (const settlement of settlements) {
       const delivery = this.get(settlement.id);

@@ -8,7 +8,7 @@ import { createOutbox, type Outbox } from '#monitor/notify/outbox.ts';
 import type { LocalTarget } from '#node/ports.ts';
 import { type TargetScheduler as NodeWatching, watchTargets } from '#node/watching.ts';
 import type { Assignment, Observation } from '#protocol/watching.ts';
-import { gone, type NodeListener, type NodeStatus, type Transport } from '#service/ports.ts';
+import { nodeGoneOutcome, type NodeListener, type NodeStatus, type Transport } from '#service/ports.ts';
 import { createRuns } from '#service/runs.ts';
 import { WatchService } from '#service/watching.ts';
 import { FakeClock } from './fake-clock.ts';
@@ -111,7 +111,7 @@ function createNodes(
   const transport: Transport = {
     nodes: () => names.map(status),
     run: async (node, { spec }) =>
-      nodes.get(node)?.isLinked === true ? outcomeOf(spec.host, node) : gone('the link is cut'),
+      nodes.get(node)?.isLinked === true ? outcomeOf(spec.host, node) : nodeGoneOutcome('the link is cut'),
     assign: (node, next) => nodes.get(node)?.assign(next),
     listen: (next) => void (current = next),
     close: async () => {},

@@ -164,7 +164,7 @@ export async function startScenario(options: ScenarioOptions): Promise<Scenario>
       log: log.log,
       events,
       wakeOutbox,
-      onUnstored: (record) => unstored.tell(record),
+      onUnstored: (record) => unstored.add(record),
       isCutOff: () => outbox.isCutOff(300_000),
     });
     outbox.start();

@@ -18,7 +18,7 @@ async function work(folder: string): Promise<void> {
     void store.record(record).then(() => process.stdout.write(`${dueAt}\n`));
     if (index % 7 === 0) {
       const due = store.dueDeliveries(dueAt, 3);
-      store.settle(
+      store.storeOutcomes(
         due.map(({ delivery }) => ({ id: delivery.id, state: 'sent', at: dueAt, message: 'm', remindAt: null })),
       );
     }

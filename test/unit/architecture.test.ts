@@ -254,12 +254,12 @@ test('the folders of check types have one shape', () => {
   for (const type of types) {
     const found = model.filter((file) => files.includes(`${type}/${file}`));
     // No node looks at what is heard of.
-    const isHeard = /\bstart: startNone\b/.test(read(`${type}/index.ts`));
+    const isHeard = /\bstart: startWithoutProber\b/.test(read(`${type}/index.ts`));
     expect([type, found]).toEqual([type, model.filter((file) => !isHeard || file !== 'probe.ts')]);
     // A type that the interface does not know has no row, and says so.
     const hasRow = files.includes(`${type}/row.ts`);
     expect([type, /\brow: null\b/.test(readFileSync(join(root, type, 'index.ts'), 'utf8'))]).toEqual([type, !hasRow]);
-    if (!isHeard) expect(read(`${type}/probe.ts`)).toMatch(/\breach\b|\btalkOver\b/);
+    if (!isHeard) expect(read(`${type}/probe.ts`)).toMatch(/\breach\b|\bconverseOver\b/);
   }
 });
 

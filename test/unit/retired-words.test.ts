@@ -14,6 +14,9 @@ const retired = [
   'lets? go',
   'forgives?',
   'victims?',
+  'settlements?',
+  'holdbacks?',
+  'tellings?',
 ];
 const words = new RegExp(`\\b(?:${retired.join('|')})\\b`, 'i');
 

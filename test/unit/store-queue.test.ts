@@ -32,7 +32,7 @@ function setUp(limit = 100) {
 
 function nameOf(work: QueuedWrite): string {
   if (work.kind === 'late') return work.late.target;
-  return work.kind === 'round' ? work.round.target : `settles ${work.settlements.length}`;
+  return work.kind === 'round' ? work.round.target : `settles ${work.outcomes.length}`;
 }
 
 test('asks for a sync only where somebody will be told of it', async () => {
@@ -42,7 +42,7 @@ test('asks for a sync only where somebody will be told of it', async () => {
   void queue.add(round('state', start, { states: [state('state')] }));
   await clock.advance(1_000);
   void queue.add(opening('incident', start));
-  queue.settle([{ id: 1, state: 'sent', message: 'm', remindAt: null, at: start }]);
+  queue.storeOutcomes([{ id: 1, state: 'sent', message: 'm', remindAt: null, at: start }]);
   expect(disk.commits).toMatchObject([
     { targets: ['steady'], durable: false },
     { targets: ['state'], durable: false },
@@ -88,7 +88,7 @@ test('a round of more rows than a transaction should have is stored all the same
 test('a settlement is in the database when it is taken, and so is all that waited before it', () => {
   const { disk, queue } = setUp();
   for (let index = 0; index < 1_000; index += 1) void queue.add(opening(`t${index}`, start));
-  queue.settle([{ id: 1, state: 'sent', message: 'm', remindAt: null, at: start }]);
+  queue.storeOutcomes([{ id: 1, state: 'sent', message: 'm', remindAt: null, at: start }]);
   const committed = disk.commits.flatMap(({ targets }) => targets);
   expect(committed).toHaveLength(1_001);
   expect(committed.at(-1)).toBe('settles 1');

@@ -4,7 +4,7 @@ import { converse, type DatagramAddresses, type Peer } from '../datagram.ts';
 import { formatHostPort } from '../endpoint.ts';
 import { type Failure, failure, toSeconds } from '../outcome.ts';
 import { encodeQuery, type DnsMessage, type Question, readMessage } from './message.ts';
-import { askSecured, type Encryption, type EncryptedQuery } from './secured.ts';
+import { queryEncrypted, type Encryption, type EncryptedQuery } from './secured.ts';
 import type { Protocol } from './spec.ts';
 import { askOverStream } from './stream.ts';
 
@@ -120,7 +120,7 @@ async function askUdp(
   });
   if (conversation.kind === 'reply') return conversation.reply;
   if (conversation.kind === 'failed') return unanswered(conversation.failure);
-  return unanswered(silent(server, timeoutMs, conversation.ignored));
+  return unanswered(noAnswerFailure(server, timeoutMs, conversation.ignored));
 }
 
 async function askTcp(
@@ -141,7 +141,7 @@ async function askTcp(
   const seconds = toSeconds(clock.elapsed() - start);
   const unanswered = (reason: Failure): QueryFailure => ({ ok: false, question, server, failure: reason, seconds });
   if (answer.kind === 'failed') return unanswered(answer.failure);
-  if (answer.kind === 'silent') return unanswered(silent(server, timeoutMs, 0));
+  if (answer.kind === 'silent') return unanswered(noAnswerFailure(server, timeoutMs, 0));
   const read = readMessage(answer.bytes, question, id);
   if (read.kind === 'stranger') return unanswered(malformed(server, 'it answers another question'));
   if (read.kind === 'malformed') return unanswered(malformed(server, read.reason));
@@ -162,7 +162,7 @@ async function askEncrypted(
   // Over HTTP a number would only keep caches from knowing the question (RFC 8484, section 4.1).
   const id = protocol === 'https' ? 0 : drawId(environment);
   const start = clock.elapsed();
-  const { answer, encryption } = await askSecured(encodeQuery(question, { id, recursion, edns }), secured);
+  const { answer, encryption } = await queryEncrypted(encodeQuery(question, { id, recursion, edns }), secured);
   const seconds = toSeconds(clock.elapsed() - start);
   const unanswered = (reason: Failure): QueryFailure => {
     return { ok: false, question, server, failure: reason, seconds, encryption };
@@ -194,7 +194,7 @@ function malformed(server: NameServer, reason: string): Failure {
   return failure('target', 'protocol', `the answer of ${nameOf(server)} cannot be read: ${reason}`);
 }
 
-function silent(server: NameServer, timeoutMs: number, ignored: number): Failure {
+function noAnswerFailure(server: NameServer, timeoutMs: number, ignored: number): Failure {
   const strangers = ignored === 0 ? '' : ` (ignored: ${ignored} that answer no question of ours)`;
   const message = `no answer from ${nameOf(server)} within ${describeDuration(timeoutMs)}${strangers}`;
   return failure('target', 'timeout', message);

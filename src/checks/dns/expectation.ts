@@ -19,8 +19,8 @@ export function mismatch(expect: DnsExpectation, records: readonly ComparableRec
     if (found !== undefined) return failure('target', 'answer', `${type} has ${found}, which must not be there`);
     if (expected === undefined) continue;
     if (matches(type, expect.match, expected, actual)) continue;
-    const told = actual.length === 0 ? `there is no ${type} record` : `${type} is ${actual.join(', ')}`;
-    return failure('target', 'answer', `${told}; expected ${inWords(expect.match, expected)}`);
+    const actualText = actual.length === 0 ? `there is no ${type} record` : `${type} is ${actual.join(', ')}`;
+    return failure('target', 'answer', `${actualText}; expected ${inWords(expect.match, expected)}`);
   }
   return null;
 }

@@ -7,7 +7,7 @@ export function lines({ detail }: Outcome<Detail>): readonly string[] {
   if (detail === null) return [];
   const { records, rcode, server, protocol, authoritative, truncated, problems, tls } = detail;
   const certificate = tls?.certificate ?? null;
-  const told = [
+  const answers = [
     rcode,
     server === null ? null : `from ${server}`,
     protocol === null ? null : `over ${protocol.toUpperCase()}`,
@@ -16,7 +16,7 @@ export function lines({ detail }: Outcome<Detail>): readonly string[] {
   ].filter((part) => part !== null);
   return [
     ...records.map(({ type, data, ttl }) => `${type.padEnd(12)} ${data}${ttl === null ? '' : `  (TTL ${ttl} s)`}`),
-    ...(told.length === 0 ? [] : [`answer       ${told.join(', ')}`]),
+    ...(answers.length === 0 ? [] : [`answer       ${answers.join(', ')}`]),
     ...(tls === undefined ? [] : [`connection   ${tls.protocol}`]),
     ...(certificate === null ? [] : certificateLines(certificate)),
     ...problems.map((problem) => `problem      ${problem}`),

@@ -100,17 +100,17 @@ export function readMessage(bytes: Buffer, question: Question, id: number): Read
     return { kind: 'malformed', reason: singleLine(messageOf(error)) };
   }
   const rcode = rcodeOf(packet);
-  const told = packet.answers ?? [];
+  const records = packet.answers ?? [];
   const referral =
     rcode === 'NOERROR' &&
-    told.length === 0 &&
+    records.length === 0 &&
     !packet.flag_aa &&
     (packet.authorities ?? []).some((record) => record.type === 'NS');
   const message = {
     rcode,
     truncated: false,
     authoritative: packet.flag_aa,
-    records: answering(told, question),
+    records: answering(records, question),
     referral,
   };
   return { kind: 'message', message };
@@ -167,10 +167,10 @@ function answering(answers: readonly Answer[], { name, type }: Question): readon
     before = left.length;
     left = left.filter((record) => {
       if (!names.has(canonical(record.name))) return true;
-      const told = typeOf(record);
-      if (told !== type && told !== 'CNAME') return false;
+      const recordType = typeOf(record);
+      if (recordType !== type && recordType !== 'CNAME') return false;
       if (record.type === 'CNAME') names.add(canonical(record.data));
-      records.push({ type: told, data: dataOf(record), ttl: ttlOf(record) });
+      records.push({ type: recordType, data: dataOf(record), ttl: ttlOf(record) });
       return false;
     });
   }

@@ -22,11 +22,11 @@ const systemServers: OwnServers = () => new Resolver().getServers();
  * after it up to two seconds for the control question.
  */
 export function longestMs({ timeout, resolver }: Spec): number {
-  if (resolver === undefined) return timeout + controlMs(timeout);
+  if (resolver === undefined) return timeout + controlQueryMs(timeout);
   return isIP(endpointOf(resolver).name) === 0 ? 2 * timeout : timeout;
 }
 
-function controlMs(timeout: number): number {
+function controlQueryMs(timeout: number): number {
   return Math.min(timeout, 2_000);
 }
 
@@ -42,7 +42,7 @@ export async function probe(
     return { environment, signal, protocol, recursion, until: environment.clock.elapsed() + timeout };
   };
   const questions = askedTypes(spec).map((type) => ({ name: askedName(spec.host), type }));
-  if (spec.resolver === undefined) return askOwn(spec, questions, options(context.signal), ownServers());
+  if (spec.resolver === undefined) return queryOwnResolver(spec, questions, options(context.signal), ownServers());
   const { name, port } = endpointOf(spec.resolver);
   return reach<Detail>({ name, limitMs: timeout, covers: 'name' }, context, environment, {
     async probe({ pinned, phases, signal }) {
@@ -72,7 +72,7 @@ function portFor(protocol: Spec['protocol']): number {
   return protocol === 'tls' ? 853 : 53;
 }
 
-async function askOwn(
+async function queryOwnResolver(
   spec: Spec,
   questions: readonly Question[],
   options: ResolverQueryOptions,
@@ -81,17 +81,17 @@ async function askOwn(
   options.signal.throwIfAborted();
   const servers = written.slice(0, mostServers).flatMap(ownServer);
   if (servers.length === 0) return failed(failure('node', 'local', 'this node has no name server configured'));
-  const asked = await Promise.all(questions.map((question) => askInTurn(question, servers, options)));
+  const asked = await Promise.all(questions.map((question) => queryInTurn(question, servers, options)));
   const answersControl = asked.some(isUnclear)
     ? await isAlive(servers, {
         ...options,
         recursion: true,
-        until: options.environment.clock.elapsed() + controlMs(spec.timeout),
+        until: options.environment.clock.elapsed() + controlQueryMs(spec.timeout),
       })
     : false;
   return conclude(
     spec,
-    asked.map((one) => blame(one, answersControl)),
+    asked.map((one) => attributeFailure(one, answersControl)),
     {},
   );
 }
@@ -109,7 +109,7 @@ function ownServer(written: string): readonly NameServer[] {
 }
 
 // Like the system's resolver: the next server is asked where one does not answer or could not find out.
-async function askInTurn(
+async function queryInTurn(
   question: Question,
   servers: readonly NameServer[],
   options: ResolverQueryOptions,
@@ -142,7 +142,7 @@ async function isAlive(servers: readonly NameServer[], options: ResolverQueryOpt
   return asked.some((one) => one.ok && one.message.rcode === 'NOERROR');
 }
 
-function blame(asked: QueryResult, answersControl: boolean): QueryResult {
+function attributeFailure(asked: QueryResult, answersControl: boolean): QueryResult {
   const server = nameOf(asked.server);
   const unclear = isUnclear(asked);
   const fault =

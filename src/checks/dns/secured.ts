@@ -44,7 +44,7 @@ export interface SecuredAnswer {
 const longestMessage = 65_535;
 
 /** Asks over a connection of its own and gives the first message that comes. An expired deadline is a failure. */
-export async function askSecured(query: Buffer, server: EncryptedQuery): Promise<SecuredAnswer> {
+export async function queryEncrypted(query: Buffer, server: EncryptedQuery): Promise<SecuredAnswer> {
   return server.wishes.protocol === 'tls' ? askOverTls(query, server) : askOverHttps(query, server);
 }
 

@@ -27,8 +27,8 @@ const keys = ['mandatory', 'alpn', 'no-default-alpn', 'port', 'ipv4hint', 'ech',
 
 function parameter(key: number, value: Buffer): string {
   const name = nameOf(key);
-  const told = valueOf(name, value);
-  return told === '' ? name : `${name}=${told}`;
+  const valueText = valueOf(name, value);
+  return valueText === '' ? name : `${name}=${valueText}`;
 }
 
 function nameOf(key: number): string {

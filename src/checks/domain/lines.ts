@@ -9,7 +9,7 @@ export function lines({ detail }: Outcome<Detail>): readonly string[] {
     `expires      ${expires_at?.slice(0, 10) ?? 'not stated'}`,
     ...(registrar === null ? [] : [`registrar    ${registrar}`]),
     ...(status.length === 0 ? [] : [`status       ${status.join(', ')}`]),
-    `told by      ${server}, ${asked_at.slice(0, 16).replace('T', ' ')} UTC`,
+    `source       ${server}, ${asked_at.slice(0, 16).replace('T', ' ')} UTC`,
     ...(problem === null ? [] : [`problem      ${problem}`]),
   ];
 }

@@ -1,6 +1,6 @@
 import { readJson } from '#kernel/json.ts';
 import type { ProbeEnvironment } from '../check.ts';
-import { type Failure, failure, ofThirdParty } from '../outcome.ts';
+import { type Failure, failure, thirdPartyFailure } from '../outcome.ts';
 import { type FetchResult, fetchDocument } from '../http/fetch.ts';
 import type { Network } from '../reach.ts';
 import { createRemembered, type CacheableValue } from '../remembered.ts';
@@ -118,7 +118,7 @@ const rdap = { accept: 'application/rdap+json, application/json' };
 
 function readList(url: string, fetched: FetchResult): List {
   const whose = `the list of RDAP servers at ${new URL(url).host}`;
-  if (!fetched.ok) return { ok: false, failure: ofThirdParty(whose, fetched.failure) };
+  if (!fetched.ok) return { ok: false, failure: thirdPartyFailure(whose, fetched.failure) };
   const { status } = fetched.head;
   if (status !== 200) return { ok: false, failure: failure('third_party', 'status', `${whose}: status ${status}`) };
   const list = readJson(ServerList, fetched.content.toString('utf8'));
@@ -128,7 +128,7 @@ function readList(url: string, fetched: FetchResult): List {
 
 function readAnswer(server: string, host: string, fetched: FetchResult): DomainRegistration | null | Failure {
   const whose = `the RDAP server ${server}`;
-  if (!fetched.ok) return ofThirdParty(whose, fetched.failure);
+  if (!fetched.ok) return thirdPartyFailure(whose, fetched.failure);
   const { status } = fetched.head;
   // RFC 7480, section 5.3.
   if (status === 404) return null;

@@ -2,7 +2,7 @@ import { phaseFindings, type ProbeFinding, tlsFindings } from '../as-probe.ts';
 import type { Outcome } from '../outcome.ts';
 import { type Detail, healths } from './detail.ts';
 
-/** What blackbox_exporter's grpc prober would say; the status where the server told its health, which is then OK. */
+/** What blackbox_exporter's grpc prober would say; the status OK if the server reported its health. */
 export function asProbe({ phases, seconds, detail }: Outcome<Detail>): readonly ProbeFinding[] {
   const { health = null, tls = null } = detail ?? {};
   const { resolve, connect = 0, tls: handshake = 0 } = phases;

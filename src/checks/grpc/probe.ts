@@ -7,7 +7,7 @@ import type { ProbeEnvironment, ProbeContext } from '../check.ts';
 import { endpointOf, portOf } from '../endpoint.ts';
 import { streamFailure } from '../network-errors.ts';
 import { type Failure, failure, type Outcome, toSeconds } from '../outcome.ts';
-import { type Talk, talkOver } from '../stream/talk.ts';
+import { type Talk, converseOver } from '../stream/talk.ts';
 import { ClosedEarly, type GrpcResponse, call } from './call.ts';
 import type { Detail } from './detail.ts';
 import { encodeRequest, readResponse } from './message.ts';
@@ -23,7 +23,7 @@ export async function probe(
   const wishes = spec.tls === true ? { verify: true } : spec.tls;
   const tls = wishes === false ? null : { wishes, alpn: ['h2'] };
   const detail: Detail = { health: null, tls: null };
-  return talkOver({ endpoint, spec, tls, detail }, context, environment, async (socket, found) => {
+  return converseOver({ endpoint, spec, tls, detail }, context, environment, async (socket, found) => {
     if (socket instanceof TLSSocket && socket.alpnProtocol !== 'h2')
       return failure('target', 'protocol', 'the server does not speak HTTP/2');
     return ask(socket, spec, found);

@@ -1,5 +1,5 @@
 import { formatDuration } from '#kernel/units.ts';
-import { type Certificate, shortLife } from '../certificate.ts';
+import { type Certificate, remainingLifeFailure } from '../certificate.ts';
 import type { Failure } from '../outcome.ts';
 import { compilePattern } from '../pattern.ts';
 import type { Body } from './body.ts';
@@ -84,7 +84,7 @@ function validityFailure(
 ): Failure | null {
   if (expected === undefined) return null;
   if (certificate === null) return problem('tls', 'there is no certificate: the connection is not encrypted');
-  return shortLife(certificate, expected.valid_for, now);
+  return remainingLifeFailure(certificate, expected.valid_for, now);
 }
 
 function latencyFailure(limitMs: number | undefined, seconds: number): Failure | null {

@@ -11,7 +11,7 @@ import { targetOf } from './redirect.ts';
 import type { HttpProxy } from './proxy.ts';
 import type { Spec } from './spec.ts';
 import { Stopwatch } from './stopwatch.ts';
-import { ofWhom, placeOf } from './tunnel.ts';
+import { attributeToProxy, placeOf } from './tunnel.ts';
 
 /** A document that a check needs besides what it measures. */
 export interface FetchRequest {
@@ -63,7 +63,7 @@ export async function fetchDocument(
   };
   const spec = { tls: { verify: true, ...tls }, http2: 'auto' as const, max_body: largestBytes, redirects, proxy };
   const name = proxy === undefined ? target.name : placeOf(proxy).name;
-  const pinned = known ?? ofWhom(proxy, await network.pin(name));
+  const pinned = known ?? attributeToProxy(proxy, await network.pin(name));
   if (known === undefined && isIP(name) === 0) watch.add('resolve', pinned.seconds);
   const options = { spec, environment, network, watch, keep: true };
   const { head, body: read, ...found } = await follow(request, pinned, options);

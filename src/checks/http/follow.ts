@@ -60,11 +60,11 @@ export async function follow(
     hops.push({ url: urlOf(sent.target), status: result.head.status });
     request = redirect.next;
     // A proxy finds the others by itself.
-    if (spec.proxy === undefined) pinned = await pinAnother(request, network, watch);
+    if (spec.proxy === undefined) pinned = await pinRedirectAddress(request, network, watch);
   }
 }
 
-async function pinAnother(
+async function pinRedirectAddress(
   { target, sameOrigin }: HopRequest,
   network: Network,
   watch: Stopwatch,

@@ -20,7 +20,7 @@ import { secureOptions } from './secure.ts';
 import type { HttpProxy } from './proxy.ts';
 import type { Spec } from './spec.ts';
 import type { Stopwatch } from './stopwatch.ts';
-import { ofProxy, openTunnel, placeOf, refusalOf, throughProxy } from './tunnel.ts';
+import { proxyFailure, openTunnel, placeOf, refusalOf, throughProxy } from './tunnel.ts';
 
 /** How requests are to be made. */
 export type HopSettings = Pick<Spec, 'tls' | 'http2' | 'max_body' | 'redirects' | 'proxy'>;
@@ -72,7 +72,7 @@ export async function sendRequest(request: HopRequest, pinned: PinnedAddress, op
       return {
         ...result,
         timedBy: reset?.timedBy ?? null,
-        failure: proxy === undefined ? reason : ofProxy(proxy, reason),
+        failure: proxy === undefined ? reason : proxyFailure(proxy, reason),
       };
     }
     watch.end(connection.seconds);
@@ -104,7 +104,7 @@ async function exchangePlainly(
   if (proxy === undefined) return exchange(socket, request, options, result);
   await exchange(socket, throughProxy(request, proxy), options, result);
   if (result.head?.status !== 407) return;
-  result.failure = ofProxy(proxy, failure('target', 'status', refusalOf('407', `407 ${result.head.reason}`)));
+  result.failure = proxyFailure(proxy, failure('target', 'status', refusalOf('407', `407 ${result.head.reason}`)));
 }
 
 function prepare(spec: HopSettings, request: HopRequest): TlsOptions | Failure {

@@ -171,8 +171,8 @@ function createParser(
   function judge(code: number): void {
     if (code === codes.ok || done) return;
     if (headBytes > maxHeadBytes) throw new ParseError('HPE_HEADER_OVERFLOW', 'Header overflow');
-    const told = textAt(library.llhttp_get_error_reason(pointer));
-    throw new ParseError(textAt(library.llhttp_errno_name(code)), hasHead ? told : `${told}${beginning()}`);
+    const reason = textAt(library.llhttp_get_error_reason(pointer));
+    throw new ParseError(textAt(library.llhttp_errno_name(code)), hasHead ? reason : `${reason}${beginning()}`);
   }
 
   // What is no HTTP at all says best what it is: the banner of another protocol.

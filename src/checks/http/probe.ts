@@ -12,7 +12,7 @@ import { hideSecrets } from './secrets.ts';
 import type { Spec } from './spec.ts';
 import { Stopwatch } from './stopwatch.ts';
 import { createTokens, type Tokens } from './token.ts';
-import { ofProxy, placeOf } from './tunnel.ts';
+import { proxyFailure, placeOf } from './tunnel.ts';
 
 /** What http checks of a node share. */
 export async function startHttp(environment: ProbeEnvironment): Promise<Prober<Spec, Detail>> {
@@ -35,13 +35,13 @@ async function probe(
   const unread = unreadFile(spec);
   if (unread !== null) return failed(failure('node', 'unsupported', `the file of ${unread} was not read`));
   const { oauth2 } = spec;
-  if (oauth2 === undefined) return visit(spec, null, context, environment);
+  if (oauth2 === undefined) return requestHop(spec, null, context, environment);
   const token = await tokens.of(oauth2, spec, context);
   if (!token.ok) {
     const { source, code, message } = token.failure;
     return failed(failure(source, code, hideSecrets(spec)(message)));
   }
-  const outcome = await visit(spec, token.text, context, environment);
+  const outcome = await requestHop(spec, token.text, context, environment);
   if (outcome.detail?.status === 401) tokens.refused(oauth2, spec, token);
   return outcome;
 }
@@ -53,7 +53,7 @@ function unreadFile({ oauth2, proxy }: Spec): string | null {
 }
 
 /** A request, those it is redirected to, and the expectations on the last answer. */
-async function visit(
+async function requestHop(
   spec: Spec,
   token: string | null,
   context: ProbeContext,
@@ -72,7 +72,7 @@ async function visit(
     },
     unreached(refused, { resolve }) {
       if (resolve !== undefined) watch.add('resolve', resolve);
-      const reason = proxy === undefined ? refused.failure : ofProxy(proxy, refused.failure);
+      const reason = proxy === undefined ? refused.failure : proxyFailure(proxy, refused.failure);
       return report(spec, { ...unsent, watch, hops: [], address: null, unmet: null, failure: reason }, token);
     },
   });

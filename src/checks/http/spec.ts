@@ -46,7 +46,7 @@ const JsonExpectation = z.strictObject({
   path: z
     .string()
     .max(1_000)
-    .superRefine(complainOf(compilePath))
+    .superRefine(refineWith(compilePath))
     .describe('JSONPath (RFC 9535) of the values to compare, such as "$.status".'),
   equals: Scalar.optional().describe('One of the values must equal this.'),
   not: Scalar.optional().describe('None of the values may equal this.'),
@@ -169,7 +169,7 @@ function recordedForm(endpoint: Endpoint): string {
   return `https://${port === null ? formatHost(name) : formatHostPort(name, port)}${path}`;
 }
 
-function complainOf(compile: (text: string) => unknown) {
+function refineWith(compile: (text: string) => unknown) {
   return (text: string, context: z.RefinementCtx<string>) => {
     try {
       compile(text);

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { readJson } from '#kernel/json.ts';
 import { singleLine } from '#kernel/text.ts';
 import type { ProbeEnvironment, ProbeContext } from '../check.ts';
-import { type Failure, failure, ofThirdParty } from '../outcome.ts';
+import { type Failure, failure, thirdPartyFailure } from '../outcome.ts';
 import { within } from '../reach.ts';
 
 import { createRemembered, type CacheableValue } from '../remembered.ts';
@@ -25,7 +25,7 @@ export interface Tokens {
 const mostTokens = 1_000;
 const largestAnswer = 65_536;
 /** For how long a token is kept whose endpoint does not tell. */
-const untoldMs = 300_000;
+const defaultLifeMs = 300_000;
 /** How long before its end a token is given up, but not more than a fifth of its life. */
 const earlierMs = 60_000;
 /** How soon the endpoint is asked again that gave none. */
@@ -87,7 +87,7 @@ const Denied = z.object({ error: z.string() });
 function readToken({ token_url: url }: OAuth2, fetched: FetchResult): CacheableValue<Token> {
   const whose = `the token endpoint ${new URL(url).host}`;
   const none = (reason: Failure): CacheableValue<Token> => ({ value: { ok: false, failure: reason }, keepMs: retryMs });
-  if (!fetched.ok) return none(ofThirdParty(whose, fetched.failure));
+  if (!fetched.ok) return none(thirdPartyFailure(whose, fetched.failure));
   const { status } = fetched.head;
   if (status !== 200) {
     const denied = readJson(Denied, fetched.content.toString('utf8'));
@@ -100,6 +100,6 @@ function readToken({ token_url: url }: OAuth2, fetched: FetchResult): CacheableV
     const type = singleLine(granted.token_type, 40);
     return none(failure('third_party', 'protocol', `${whose} gave a token of the type ${type}, not a bearer token`));
   }
-  const lifeMs = granted.expires_in === undefined ? untoldMs : granted.expires_in * 1_000;
+  const lifeMs = granted.expires_in === undefined ? defaultLifeMs : granted.expires_in * 1_000;
   return { value: { ok: true, text: granted.access_token }, keepMs: lifeMs - Math.min(earlierMs, lifeMs / 5) };
 }

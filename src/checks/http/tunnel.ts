@@ -3,7 +3,7 @@ import { orAbort } from '#kernel/clock.ts';
 import { singleLine } from '#kernel/text.ts';
 import { formatHostPort, formatHost, parseEndpoint } from '../endpoint.ts';
 import type { PinnedAddress, GateRefusal } from '../gate.ts';
-import { type Failure, failure, ofThirdParty } from '../outcome.ts';
+import { type Failure, failure, thirdPartyFailure } from '../outcome.ts';
 import { EndedEarly } from './body.ts';
 import { exchangeFailure } from './exchange-failure.ts';
 import { HeadersTooLarge, maxHeaderBytes } from './head.ts';
@@ -19,14 +19,17 @@ export function placeOf({ url }: HttpProxy): { readonly name: string; readonly p
 }
 
 /** A failure to reach or to use a proxy: it tells nothing of the target. */
-export function ofProxy(proxy: HttpProxy, reason: Failure): Failure {
+export function proxyFailure(proxy: HttpProxy, reason: Failure): Failure {
   const { name, port } = placeOf(proxy);
-  return ofThirdParty(`the proxy ${formatHostPort(name, port)}`, reason);
+  return thirdPartyFailure(`the proxy ${formatHostPort(name, port)}`, reason);
 }
 
 /** What became of the name that was resolved: that of the proxy, where there is one. */
-export function ofWhom(proxy: HttpProxy | undefined, pinned: PinnedAddress | GateRefusal): PinnedAddress | GateRefusal {
-  return pinned.ok || proxy === undefined ? pinned : { ...pinned, failure: ofProxy(proxy, pinned.failure) };
+export function attributeToProxy(
+  proxy: HttpProxy | undefined,
+  pinned: PinnedAddress | GateRefusal,
+): PinnedAddress | GateRefusal {
+  return pinned.ok || proxy === undefined ? pinned : { ...pinned, failure: proxyFailure(proxy, pinned.failure) };
 }
 
 /** A request without encryption as a proxy is to get it (RFC 9112, section 3.2.2). */
@@ -54,16 +57,16 @@ export async function openTunnel(
     return judge(await orAbort(head, signal), target, proxy);
   } catch (error) {
     if (signal.aborted) throw error;
-    return ofProxy(proxy, exchangeFailure(error, 'the tunnel'));
+    return proxyFailure(proxy, exchangeFailure(error, 'the tunnel'));
   }
 }
 
 function judge(head: string, target: RedirectTarget, proxy: HttpProxy): Failure | null {
   const [, code, reason = ''] = /^HTTP\/1\.[01] ([1-9]\d\d)(?: ([^\r\n]*))?\r?\n/.exec(head) ?? [];
-  if (code === undefined) return ofProxy(proxy, failure('target', 'protocol', 'its answer is not valid HTTP'));
+  if (code === undefined) return proxyFailure(proxy, failure('target', 'protocol', 'its answer is not valid HTTP'));
   if (code.startsWith('2')) return null;
   const said = singleLine(`${code} ${reason}`, 100);
-  if (!unreached.has(code)) return ofProxy(proxy, failure('target', 'status', refusalOf(code, said)));
+  if (!unreached.has(code)) return proxyFailure(proxy, failure('target', 'status', refusalOf(code, said)));
   return failure('target', 'unreachable', `the proxy could not connect to ${formatHost(target.name)}: ${said}`);
 }
 

@@ -26,7 +26,7 @@ export interface Flight {
   readonly index: number;
   readonly sent: Instant;
   readonly departure: number;
-  /** When the kernel saw it off, where it told. */
+  /** When the kernel sent it, if the kernel said so. */
   departedMs: number | null;
 }
 
@@ -38,7 +38,7 @@ export interface Flights {
   freeSequence(): number;
   add(sequence: number, flight: Flight): void;
   get(sequence: number): Flight | undefined;
-  /** The kernel saw off what it numbered so; told once for each. */
+  /** The kernel has sent the packet with this number; reported once for each. */
   departed(departure: number, atMs: number): void;
   remove(sequence: number): Flight | undefined;
   /** Takes all of them out. */

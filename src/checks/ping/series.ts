@@ -42,12 +42,12 @@ export async function runSeries(
   signal: AbortSignal,
 ): Promise<Detail> {
   signal.throwIfAborted();
-  if (exchange.closed) throw gone();
+  if (exchange.closed) throw socketClosedError();
   return new Promise<Detail>((resolve, reject) => {
     const onAbort = () => running.end(() => reject(signal.reason));
     const running = new RunningSeries(exchange, clock, series, {
       found: resolve,
-      gone: () => reject(gone()),
+      socketClosedError: () => reject(socketClosedError()),
       ended: () => signal.removeEventListener('abort', onAbort),
     });
     signal.addEventListener('abort', onAbort, { once: true });
@@ -58,7 +58,7 @@ export async function runSeries(
 /** Who hears what became of a series. */
 interface SeriesCallbacks {
   readonly found: (detail: Detail) => void;
-  readonly gone: () => void;
+  readonly socketClosedError: () => void;
   /** Before either, and where it is ended from outside. */
   readonly ended: () => void;
 }
@@ -132,7 +132,7 @@ class RunningSeries implements EchoSender, RhythmMember {
   }
 
   onArrival(index: number, what: Arrival): void {
-    if (what.kind === 'closed') return this.end(this.#ending.gone);
+    if (what.kind === 'closed') return this.end(this.#ending.socketClosedError);
     const finished = this.#attempts[index];
     if (finished !== undefined) {
       if (what.kind === 'reply' && finished.status === 'OK') this.#duplicates += 1;
@@ -235,6 +235,6 @@ function reasonOf(errno: number): string {
   return `${why}${describeError(errno)}`;
 }
 
-function gone(): WatchpostError {
+function socketClosedError(): WatchpostError {
   return new WatchpostError('node_gone', 'the node was stopped while it was pinging');
 }

@@ -15,7 +15,7 @@ export interface EchoSocket {
   send(packet: Uint8Array, destination: Uint8Array, shape: Shape | null): DatagramSend;
   /** The wall clock that the kernel's stamps are on, in milliseconds. */
   wallMs(): number;
-  /** Tells what has arrived and was not yet told, without waiting for more. */
+  /** Reports what has arrived since the last call, without waiting for more. */
   drain(listener: EchoListener): void;
   close(): void;
 }
@@ -94,7 +94,7 @@ function wrap(libc: PingLibc, fd: number, raw: boolean, options: SocketOptions):
     for (let round = 0; round < roundsPerDrain && !state.closed; round += 1) {
       const count = buffer.take(fd, flags);
       if (count === -1 && libc.errno() === linux.EAGAIN) return;
-      // Any other error is some echo's own, told once here and in full by the error queue.
+      // Any other error belongs to one echo: it comes here once, and with its details from the error queue.
       deliver(count, listener);
       if (count !== -1 && count < buffer.packets.length) return;
     }
@@ -134,7 +134,7 @@ function wrap(libc: PingLibc, fd: number, raw: boolean, options: SocketOptions):
       const errno = libc.errno();
       // Whether the kernel counted what it did not send depends on its version and the reason: both start again.
       state.departures = 0;
-      countDepartures(libc, fd);
+      enableSendTimestamps(libc, fd);
       return { ok: false, errno };
     },
     wallMs: () => buffer.wallMs(),
@@ -156,7 +156,7 @@ function configure(libc: PingLibc, fd: number, family: AddressFamily, raw: boole
   const set = (level: number, name: number, value: number) => setOption(libc, fd, level, name, Uint32Array.of(value));
   set(linux.SOL_SOCKET, linux.SO_TIMESTAMPNS, 1);
   set(linux.SOL_SOCKET, linux.SO_RCVBUF, receiveBuffer);
-  countDepartures(libc, fd);
+  enableSendTimestamps(libc, fd);
   if (family === 4) {
     set(linux.SOL_IP, linux.IP_RECVTTL, 1);
     set(linux.SOL_IP, linux.IP_RECVERR, 1);
@@ -168,9 +168,9 @@ function configure(libc: PingLibc, fd: number, family: AddressFamily, raw: boole
   }
 }
 
-// Has every packet's departure told and counts them from 0 (`Documentation/networking/timestamping.rst`). Where the system
+// Has the kernel report each packet that it sends, numbered from 0 (`Documentation/networking/timestamping.rst`). Where the system
 // does not know this, the time right before sending serves.
-function countDepartures(libc: PingLibc, fd: number): void {
+function enableSendTimestamps(libc: PingLibc, fd: number): void {
   const flags = linux.SOF_TIMESTAMPING_TX_SOFTWARE | linux.SOF_TIMESTAMPING_OPT_ID | linux.SOF_TIMESTAMPING_OPT_TSONLY;
   for (const value of [0, flags]) {
     const bytes = new Uint8Array(Uint32Array.of(value).buffer);

@@ -77,7 +77,9 @@ async function exchange(
   try {
     for (const step of steps) {
       const wrong =
-        step.do === 'send' ? await say(step.payload, socket, conversation) : await hear(step, reader, conversation);
+        step.do === 'send'
+          ? await sendPayload(step.payload, socket, conversation)
+          : await expectAnswer(step, reader, conversation);
       if (wrong !== null) return wrong;
     }
     return null;
@@ -86,7 +88,7 @@ async function exchange(
   }
 }
 
-async function say(payload: Payload, socket: Socket, { signal }: ConversationState): Promise<Failure | null> {
+async function sendPayload(payload: Payload, socket: Socket, { signal }: ConversationState): Promise<Failure | null> {
   try {
     await orAbort(written(socket, bytesOf(payload)), signal);
     return null;
@@ -99,7 +101,11 @@ async function say(payload: Payload, socket: Socket, { signal }: ConversationSta
   }
 }
 
-async function hear(step: Step, reader: StreamReader, conversation: ConversationState): Promise<Failure | null> {
+async function expectAnswer(
+  step: Step,
+  reader: StreamReader,
+  conversation: ConversationState,
+): Promise<Failure | null> {
   if (step.do !== 'expect') return null;
   const { expectation, refusal, words: wanted = describeExpectation(expectation) } = step;
   const { findings, from, signal } = conversation;
@@ -136,8 +142,8 @@ function verdictOn(reading: Reading, wanted: string, signal: AbortSignal): Failu
 }
 
 function wrongAnswer({ bytes }: Reading, wanted: string): Failure {
-  const told = JSON.stringify(bytes.subarray(0, 60).toString('utf8'));
-  return failure('target', 'answer', `the answer ${told} does not contain ${wanted}`);
+  const quoted = JSON.stringify(bytes.subarray(0, 60).toString('utf8'));
+  return failure('target', 'answer', `the answer ${quoted} does not contain ${wanted}`);
 }
 
 async function written(socket: Socket, bytes: Buffer): Promise<void> {

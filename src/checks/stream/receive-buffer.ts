@@ -42,7 +42,7 @@ export function createReceiveBuffer(
     matched = matches(buffer.subarray(0, length));
     return matched;
   };
-  const lookAndTell = () => {
+  const reportMatch = () => {
     if (!matched && look()) onMatch();
   };
   return {
@@ -54,8 +54,8 @@ export function createReceiveBuffer(
     },
     take(piece) {
       length += piece.copy(buffer, length);
-      if (length <= eagerBytes || length >= seen * growth || length === receiveLimit) lookAndTell();
-      else later ??= clock.after(pauseMs, lookAndTell);
+      if (length <= eagerBytes || length >= seen * growth || length === receiveLimit) reportMatch();
+      else later ??= clock.after(pauseMs, reportMatch);
     },
     look,
     [Symbol.dispose]: () => later?.[Symbol.dispose](),

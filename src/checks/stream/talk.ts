@@ -37,7 +37,7 @@ export interface Talk<Detail> {
  * The way of a probe that connects, starts TLS where it is wished, and then talks in a protocol of its own. `talk` gives what was
  * wrong, or null; connections are closed after it, however it ends.
  */
-export async function talkOver<Detail extends Pick<StreamDetail, 'tls'>>(
+export async function converseOver<Detail extends Pick<StreamDetail, 'tls'>>(
   { endpoint, spec, tls, detail }: TalkOptions<Detail>,
   context: ProbeContext,
   environment: ProbeEnvironment,
@@ -62,7 +62,7 @@ export async function talkOver<Detail extends Pick<StreamDetail, 'tls'>>(
         const wrong =
           tls === null
             ? await talk(connection.socket, found)
-            : await talkSecurely(connection.socket, { name, ...tls }, found, talk);
+            : await converseOverTls(connection.socket, { name, ...tls }, found, talk);
         const known = { address, ...findings, detail };
         if (wrong !== null || found.seconds === null) {
           const reason = wrong ?? failure('target', 'protocol', 'there was no answer');
@@ -74,7 +74,7 @@ export async function talkOver<Detail extends Pick<StreamDetail, 'tls'>>(
   });
 }
 
-async function talkSecurely<Detail extends Pick<StreamDetail, 'tls'>>(
+async function converseOverTls<Detail extends Pick<StreamDetail, 'tls'>>(
   socket: Socket,
   { name, wishes, alpn }: { readonly name: string; readonly wishes: Tls; readonly alpn: readonly string[] },
   found: Talk<Detail>,

@@ -7,7 +7,7 @@ import { reach, type ProbeDestination } from '../reach.ts';
 import { handshakeFailure } from '../tls-connection.ts';
 import { converse, type Findings } from '../stream/conversation.ts';
 import type { Detail } from './detail.ts';
-import { conversationOf, type Spec, wishesOf } from './spec.ts';
+import { conversationOf, type Spec, tlsSettingsOf } from './spec.ts';
 
 /** Connects, and where asked for starts TLS, sends, and reads until the expected answer is there. */
 export async function probe(
@@ -25,7 +25,7 @@ export async function probe(
         if (connection.ok) {
           const findings = findingsOf(connection, phases);
           const problem = await converse(conversationOf(spec), connection.socket, {
-            tls: wishesOf(spec),
+            tls: tlsSettingsOf(spec),
             name,
             findings,
             clock: environment.clock,

@@ -29,20 +29,20 @@ export function toRow(outcome: Outcome<Detail>, dialect: Dialect = 'interface'):
   return [{ error: wordsOf(outcome.failure, dialect), ...address }];
 }
 
-export function fromRow(row: unknown): Outcome<Detail> | null {
-  const parsed = Row.safeParse(row);
+export function fromRow(value: unknown): Outcome<Detail> | null {
+  const parsed = Row.safeParse(value);
   if (!parsed.success) return null;
-  const [told] = parsed.data;
-  const address = told.address ?? null;
-  if (typeof told.error === 'string') {
-    const { source, code } = meaningOf(told.error);
-    return failed(failure(source, code, told.error), { address });
+  const [row] = parsed.data;
+  const address = row.address ?? null;
+  if (typeof row.error === 'string') {
+    const { source, code } = meaningOf(row.error);
+    return failed(failure(source, code, row.error), { address });
   }
   return {
     status: 'up',
-    seconds: told.time,
+    seconds: row.time,
     address,
-    phases: { connect: told.time },
+    phases: { connect: row.time },
     facts: {},
     detail: { timed_by: null, clock_seconds: null, answer: null, tls: null },
   };

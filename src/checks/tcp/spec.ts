@@ -63,15 +63,15 @@ export function conversationOf(spec: Spec): readonly Step[] {
 }
 
 /** How TLS is to be started, where it is. */
-export function wishesOf({ tls }: Spec): Tls {
+export function tlsSettingsOf({ tls }: Spec): Tls {
   return typeof tls === 'object' ? tls : { verify: true };
 }
 
 function stepsOf(spec: Spec): readonly Step[] {
   if (spec.preset !== undefined) return dialogueOf(spec.preset, spec.starttls === true);
-  if (spec.steps === undefined) return [...sending(spec.send), ...expecting(spec.expect)];
+  if (spec.steps === undefined) return [...sending(spec.send), ...stepsFor(spec.expect)];
   return spec.steps.flatMap((step) => [
-    ...expecting(step.expect),
+    ...stepsFor(step.expect),
     ...sending(step.send),
     ...(step.starttls === true ? [{ do: 'starttls' } as const] : []),
   ]);
@@ -81,6 +81,6 @@ function sending(payload: Payload | undefined): readonly Step[] {
   return payload === undefined ? [] : [{ do: 'send', payload }];
 }
 
-function expecting(expectation: AnswerPattern | undefined): readonly Step[] {
+function stepsFor(expectation: AnswerPattern | undefined): readonly Step[] {
   return expectation === undefined ? [] : [{ do: 'expect', expectation }];
 }

@@ -1,4 +1,4 @@
-import { type Certificate, shortLife } from '../certificate.ts';
+import { type Certificate, remainingLifeFailure } from '../certificate.ts';
 import type { ProbeEnvironment, ProbeContext } from '../check.ts';
 import { endpointOf } from '../endpoint.ts';
 import { streamFailure } from '../network-errors.ts';
@@ -72,7 +72,7 @@ function mismatch(expected: Spec['expect'], certificate: Certificate | null, now
   if (fingerprint !== undefined && plainHex(fingerprint) !== plainHex(certificate.fingerprint)) {
     return failure('target', 'answer', `the certificate's fingerprint is ${certificate.fingerprint}`);
   }
-  return valid_for === undefined ? null : shortLife(certificate, valid_for, now);
+  return valid_for === undefined ? null : remainingLifeFailure(certificate, valid_for, now);
 }
 
 function plainHex(text: string): string {

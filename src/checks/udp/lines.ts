@@ -9,12 +9,12 @@ export function lines({ detail }: Outcome<Detail>): readonly string[] {
   return [
     ...(sent === null ? [] : [`sent         ${sent} ${sent === 1 ? 'datagram' : 'datagrams'}`]),
     ...(bytes === null ? [] : [`reply        ${bytes} bytes${note === null ? '' : `: ${note}`}`]),
-    ...(reply === null || note !== null ? [] : [`             ${shown(Buffer.from(reply, 'base64'))}`]),
+    ...(reply === null || note !== null ? [] : [`             ${printable(Buffer.from(reply, 'base64'))}`]),
   ];
 }
 
 // Text is shown as text, anything else as its first bytes.
-function shown(reply: Buffer): string {
+function printable(reply: Buffer): string {
   const text = reply.toString('utf8');
   if (/^[\s\u{20}-\u{7e}\u{a0}-\u{d7ff}]+$/u.test(text)) return JSON.stringify(singleLine(text, 70));
   return `${reply.toString('hex', 0, 24)}${reply.length > 24 ? '…' : ''}`;

@@ -19,11 +19,11 @@ export async function probe(
   const endpoint = endpointOf(spec.host);
   const destination = { name: endpoint.name, limitMs: spec.timeout, covers: 'name' } as const;
   return reach<Detail>(destination, context, environment, {
-    probe: async (site) => talk(spec, portOf(endpoint), site, context.gate, environment),
+    probe: async (site) => exchangeDatagrams(spec, portOf(endpoint), site, context.gate, environment),
   });
 }
 
-async function talk(
+async function exchangeDatagrams(
   spec: Spec,
   port: number,
   { pinned, phases, signal }: ProbeDestination,
@@ -61,13 +61,13 @@ async function talk(
       return failed(conversation.failure, { ...known, detail });
     case 'reply': {
       const { seconds, datagram, note } = conversation.reply;
-      return { status: 'up', ...known, seconds, detail: { ...detail, ...told(datagram), note } };
+      return { status: 'up', ...known, seconds, detail: { ...detail, ...replyDetail(datagram), note } };
     }
     case 'silent': {
       const [junk] = improper;
       return junk === undefined
-        ? silent(spec, { ...known, detail })
-        : failed(notProper(spec), { ...known, detail: { ...detail, ...told(junk) } });
+        ? noReplyOutcome(spec, { ...known, detail })
+        : failed(unexpectedReplyFailure(spec), { ...known, detail: { ...detail, ...replyDetail(junk) } });
     }
   }
 }
@@ -114,11 +114,11 @@ function readReply(
   return { seconds: toSeconds(receivedAt - start), datagram, note: notes[answered] ?? null };
 }
 
-function told(datagram: Buffer): Pick<Detail, 'replied' | 'bytes' | 'reply'> {
+function replyDetail(datagram: Buffer): Pick<Detail, 'replied' | 'bytes' | 'reply'> {
   return { replied: true, bytes: datagram.length, reply: datagram.subarray(0, keptBytes).toString('base64') };
 }
 
-function notProper({ expect, send }: Spec): Failure {
+function unexpectedReplyFailure({ expect, send }: Spec): Failure {
   const preset = UdpPreset.safeParse(send);
   if (!preset.success) return failure('target', 'body', 'the reply does not contain what is expected');
   const also = expect === undefined ? '' : ' with what is expected in it';
@@ -127,7 +127,7 @@ function notProper({ expect, send }: Spec): Failure {
 
 type UdpOutcomeBase = Pick<Outcome<Detail>, 'address' | 'phases' | 'facts'> & { readonly detail: Detail };
 
-function silent(spec: Spec, known: UdpOutcomeBase): Outcome<Detail> {
+function noReplyOutcome(spec: Spec, known: UdpOutcomeBase): Outcome<Detail> {
   const after = `after ${known.detail.sent} datagrams in ${describeDuration(spec.timeout)}`;
   switch (meaningOfSilence(spec)) {
     case 'up':

@@ -7,7 +7,7 @@ import { endpointOf } from '../endpoint.ts';
 import { streamFailure } from '../network-errors.ts';
 import { type Failure, failure, type Outcome, toSeconds } from '../outcome.ts';
 import { describeExpectation } from '../payload.ts';
-import { type Talk, talkOver } from '../stream/talk.ts';
+import { type Talk, converseOver } from '../stream/talk.ts';
 import type { Detail } from './detail.ts';
 import { ConnectionClosedError, hold, UpgradeRefusedError } from './session.ts';
 import { isSecure, type Spec } from './spec.ts';
@@ -21,12 +21,12 @@ export async function probe(
   const endpoint = endpointOf(spec.host);
   const tls = isSecure(endpoint) ? { wishes: spec.tls, alpn: ['http/1.1'] } : null;
   const detail: Detail = { status: null, protocol: null, answer: null, tls: null };
-  return talkOver({ endpoint, spec, tls, detail }, context, environment, async (socket, found) =>
-    talk(socket, spec, found),
+  return converseOver({ endpoint, spec, tls, detail }, context, environment, async (socket, found) =>
+    exchangeFrames(socket, spec, found),
   );
 }
 
-async function talk(socket: Socket, spec: Spec, found: Talk<Detail>): Promise<Failure | null> {
+async function exchangeFrames(socket: Socket, spec: Spec, found: Talk<Detail>): Promise<Failure | null> {
   const { clock, signal, start } = found;
   const { findings, detail } = found;
   const asked = clock.elapsed();

@@ -23,7 +23,7 @@ const attemptMs = 10_000;
 const firstWaitMs = 500;
 const longestWaitMs = 15_000;
 
-/** Tells it, again and again while that can help. Resolves to null, or to why it was not told, be it that the signal ended it. */
+/** Sends it, again and again while that can help. Resolves to null, or to why it was not sent, including an abort. */
 export async function callUntilHeard({ what, body }: BeatCall, options: BeatCallOptions): Promise<string | null> {
   const { url, run, triesForMs, clock, signal } = options;
   const address = `${url.replace(/\/+$/, '')}/${what}?rid=${run}`;

@@ -17,7 +17,7 @@ export function describeOutcome(spec: CheckSpec, outcome: Outcome, paint: StateC
   ];
   const lines = [
     `${paint(status, status.toUpperCase())}  ${spec.type} ${spec.host}`,
-    ...(status === 'up' ? [] : blame(outcome.failure).map(indented)),
+    ...(status === 'up' ? [] : failureLines(outcome.failure).map(indented)),
     ...figures.map(indented),
     ...checkOf(spec.type).lines(outcome).map(indented),
   ];
@@ -33,7 +33,7 @@ const faults: Readonly<Record<Failure['source'], string>> = {
 };
 
 /** Why there is no good outcome and whose fault it is, in words. */
-function blame({ source, code, message }: Failure): readonly string[] {
+function failureLines({ source, code, message }: Failure): readonly string[] {
   return [message, `(${code}: ${faults[source]})`];
 }
 

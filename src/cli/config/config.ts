@@ -4,7 +4,7 @@ import type { Config } from '#config/config.ts';
 import { loadConfig, loadWhole } from '#config/load.ts';
 import { askEachTime } from '#config/lists/listed-targets.ts';
 import { spelledConfig } from '#config/print.ts';
-import { matchlessWarnings, unheardWarnings } from '#config/check/unheard.ts';
+import { matchlessWarnings, unnotifiedSeverityWarnings } from '#config/check/unheard.ts';
 import { configJsonSchema } from '#config/shape/schema.ts';
 import { WatchpostError } from '#kernel/errors.ts';
 import { systemClock } from '#kernel/clock.ts';
@@ -28,7 +28,11 @@ export async function checkConfig(
 
 /** What the configuration may have and should not. */
 async function warningsOf({ exposedFiles, targets, watched }: Config): Promise<readonly string[]> {
-  return [...exposedFiles.map(exposedAdvice), ...unheardWarnings(targets), ...(await matchlessWarnings(watched))];
+  return [
+    ...exposedFiles.map(exposedAdvice),
+    ...unnotifiedSeverityWarnings(targets),
+    ...(await matchlessWarnings(watched)),
+  ];
 }
 
 async function reportConfig(path: string, context: CommandContext): Promise<number> {

@@ -15,7 +15,7 @@ export interface PlanIncident {
   readonly rule: string;
   readonly severity: string;
   /** Notifications that it began; null where that is not known. */
-  readonly told: readonly NotifiedRecipient[] | null;
+  readonly notified: readonly NotifiedRecipient[] | null;
   /** Whether its notification is suppressed for now. */
   readonly isHeld: boolean;
 }
@@ -70,15 +70,15 @@ export function changesBetween(now: Outline, then: Outline, open: readonly PlanI
 export function newsOf(open: readonly PlanIncident[], after: ReadonlyMap<string, OutlinedTarget>): readonly News[] {
   return open.flatMap((incident): News[] => {
     const target = after.get(incident.target);
-    const { id, told, isHeld } = incident;
+    const { id, notified, isHeld } = incident;
     const wanted = (target?.recipients ?? []).filter(({ severities }) =>
       severities.some((one) => one === incident.severity),
     );
     if (target === undefined || !target.rules.includes(incident.rule)) {
-      return [{ incident: id, news: 'is closed: its target is not watched any more', to: told ?? wanted }];
+      return [{ incident: id, news: 'is closed: its target is not watched any more', to: notified ?? wanted }];
     }
-    if (told === null || isHeld) return [];
-    const others = wanted.filter((one) => !told.some((other) => isSameAddress(one, other)));
+    if (notified === null || isHeld) return [];
+    const others = wanted.filter((one) => !notified.some((other) => isSameAddress(one, other)));
     const to = others.map(({ channel, recipient }) => ({ channel, recipient }));
     return to.length === 0 ? [] : [{ incident: id, news: 'goes on, and they were not notified', to }];
   });

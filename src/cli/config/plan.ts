@@ -36,7 +36,7 @@ async function planOf(config: Config): Promise<Plan> {
   const now = systemClock.now();
   const outline = outlineOf(config, salt);
   const cost = figuresOf(outline, now);
-  const running = await askRunning(config, salt);
+  const running = await fetchRunningState(config, salt);
   if (running !== null) {
     const { outline: before, incidents } = running;
     const changes = changesBetween(before, outline, incidents);
@@ -74,10 +74,14 @@ const Incident = z
     told: z.array(z.object({ channel: z.string(), recipient: z.string() })).nullable(),
     held: z.string().nullable(),
   })
-  .transform(({ held, ...incident }): PlanIncident => ({ ...incident, isHeld: held !== null }));
+  .transform(({ held, told: notified, ...incident }): PlanIncident => ({
+    ...incident,
+    notified,
+    isHeld: held !== null,
+  }));
 const Running = z.object({ outline: Outline, incidents: z.array(Incident) });
 
-async function askRunning(config: Config, salt: string): Promise<z.output<typeof Running> | null> {
+async function fetchRunningState(config: Config, salt: string): Promise<z.output<typeof Running> | null> {
   try {
     return Running.parse(await askDaemon(config, `/-/plan?salt=${salt}`));
   } catch (error) {

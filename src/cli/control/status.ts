@@ -4,7 +4,7 @@ import { describeLeft } from '#history/budget.ts';
 import type { HistoryReader, TargetNow } from '#history/reader.ts';
 import { systemClock } from '#kernel/clock.ts';
 import { dayMs, describeDuration, hourMs } from '#kernel/units.ts';
-import { budgetJsonOf, jsonOf, percent, seconds, sparkline, upOf } from '../shared/figures.ts';
+import { budgetJsonOf, jsonOf, percent, seconds, sparkline, formatUpCount } from '../shared/figures.ts';
 import { jsonText } from '../shared/json.ts';
 import { type StateColor, paintOf } from '../shared/paint.ts';
 import { alignRows } from '../shared/table.ts';
@@ -68,7 +68,7 @@ function tableOf(
 ): string {
   const up = targets.filter(({ status }) => status === 'up').length;
   const bad = targets.filter(({ status }) => status === 'down' || status === 'partial');
-  const head = upOf(up, targets.length);
+  const head = formatUpCount(up, targets.length);
   const names = bad.map(({ name, status }) => `${name} is ${paint(status)}`).join(', ');
   const columns = ['target', 'state', 'for', 'up 24h', 'up 30d', 'budget', 'p95 24h', 'by the hour'];
   const lines = alignRows([columns, ...rows.map(({ cells }) => cells)]);

@@ -25,7 +25,7 @@ export async function testAlert(
   if (kind !== undefined) checkKind(kind);
   const log = createLog({ level: 'warn', pretty: context.interactive, fd: 2 });
   const channels = openChannels(config, () => config, { clock: systemClock, log });
-  const told: object[] = [];
+  const results: object[] = [];
   let failures = 0;
   try {
     for (const { name: notify, addresses, policy } of chosen) {
@@ -44,7 +44,7 @@ export async function testAlert(
           if (receipt.kind !== 'delivered') failures += 1;
           else if (message.kind === 'opened' && receipt.reference !== undefined)
             for (const { id } of message.incidents) beginnings.set(id, receipt.reference);
-          told.push({
+          results.push({
             notify,
             channel: channelName,
             recipient,
@@ -59,7 +59,7 @@ export async function testAlert(
   } finally {
     await Promise.all(channels.map(async (channel) => channel.close()));
   }
-  if (json === true) context.print(jsonText(told));
+  if (json === true) context.print(jsonText(results));
   return failures > 0 || context.stop.aborted ? 1 : 0;
 }
 

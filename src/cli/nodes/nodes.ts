@@ -118,14 +118,14 @@ async function enrolled(
   done: Readonly<Record<string, unknown>>,
   words: readonly string[],
 ): Promise<number> {
-  const isTold = await reloadServer(options, (pid) => context.hangUp(pid));
+  const isReloaded = await reloadServer(options, (pid) => context.hangUp(pid));
   if (json === true) {
-    context.print(jsonText({ ...done, server_told: isTold }));
+    context.print(jsonText({ ...done, server_told: isReloaded }));
     return 0;
   }
   const file = basename(permissionsPath(access));
   const rest = `nats-server has to read ${file} again: nats-server --signal reload (or --pid-file, --reload-command)`;
-  for (const line of [...(isTold ? [] : [rest]), ...words]) context.print(`${line}\n`);
+  for (const line of [...(isReloaded ? [] : [rest]), ...words]) context.print(`${line}\n`);
   return 0;
 }
 

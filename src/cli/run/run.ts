@@ -11,7 +11,7 @@ import { systemRandom } from '#kernel/random.ts';
 import { widenYoungGeneration } from '#kernel/young-generation.ts';
 import { urlOfDaemon } from '../shared/ask-daemon.ts';
 import { paintOf } from '../shared/paint.ts';
-import { tellChanges } from './state-lines.ts';
+import { printStateChanges } from './state-lines.ts';
 import type { CommandContext } from '../shared/command-context.ts';
 
 /** Runs the daemon until SIGTERM or SIGINT (exit code 0) or a fatal error (it throws). */
@@ -37,7 +37,7 @@ export async function run(
   open.use(widenYoungGeneration(systemClock));
   // Node would hold what it read of its cache, and what it has for it, until the end: several megabytes.
   flushCompileCache();
-  if (context.interactive) open.use(tellPerson(daemon, config, context));
+  if (context.interactive) open.use(printProgress(daemon, config, context));
   const stopped = context.stop.aborted ? undefined : once(context.stop, 'abort');
   try {
     await Promise.race([daemon.ended, stopped]);
@@ -50,10 +50,10 @@ export async function run(
 }
 
 /** Prints the address of the pages on a terminal, and then every change. */
-function tellPerson(daemon: Daemon, { http, targets }: Config, context: CommandContext): Disposable {
+function printProgress(daemon: Daemon, { http, targets }: Config, context: CommandContext): Disposable {
   const { host, port } = daemon.web.addr();
   const address = http.publicUrl ?? urlOfDaemon({ host, port, admin: null });
   const count = `${targets.length} ${targets.length === 1 ? 'target' : 'targets'}`;
   context.print(`\nWatching ${count}. Look at ${address}/ or run "watchpost top"; Ctrl-C stops.\n\n`);
-  return tellChanges(daemon, context.print, paintOf(context), systemClock);
+  return printStateChanges(daemon, context.print, paintOf(context), systemClock);
 }

@@ -12,13 +12,13 @@ export interface StateSource {
 
 // Changes of a moment are printed together.
 const togetherMs = 200;
-// Of more targets than this, those that are up are not told one by one at the start.
+// Of more targets than this, those that are up are not printed one by one at the start.
 const fewTargets = 20;
 
-/** Tells a person a line for each change of a target's state, and once how each is at first. */
-export function tellChanges(
+/** Prints a line for each change of a target's state, and once how each is at first. */
+export function printStateChanges(
   seen: StateSource,
-  tell: (line: string) => void,
+  print: (line: string) => void,
   paint: StateColor,
   clock: Clock,
 ): Disposable {
@@ -39,7 +39,7 @@ export function tellChanges(
       if (before === undefined && isMany && state.status === 'up') continue;
       const held =
         before === undefined ? '' : `, was ${before.status} for ${describeDuration(clock.now() - before.since)}`;
-      tell(`${timeOf(clock.now())}  ${sentenceOf(state, paint)}${held}\n`);
+      print(`${timeOf(clock.now())}  ${sentenceOf(state, paint)}${held}\n`);
     }
   }
 

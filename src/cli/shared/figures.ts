@@ -10,7 +10,7 @@ export function percent(ratio: number | null): string {
 }
 
 /** How many targets are up, as the beginning of a sentence. */
-export function upOf(up: number, all: number): string {
+export function formatUpCount(up: number, all: number): string {
   return `${up} of ${all} ${all === 1 ? 'target' : 'targets'} ${up === 1 || all === 1 ? 'is' : 'are'} up`;
 }
 

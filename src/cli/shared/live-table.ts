@@ -16,7 +16,7 @@ export interface LiveTable {
 /** The nodes of a run: drawn anew as results come where a person looks on, otherwise a line for each when it is there. */
 export function createLiveTable(spec: CheckSpec, context: CommandContext): LiveTable {
   const { interactive, columns, rows, print } = context;
-  const told = new Set<string>();
+  const printed = new Set<string>();
   let drawn = 0;
   let begun = false;
 
@@ -35,8 +35,8 @@ export function createLiveTable(spec: CheckSpec, context: CommandContext): LiveT
 
   function append({ nodes }: RunProgress): void {
     for (const node of nodes) {
-      if (node.outcome === null || told.has(node.node.name)) continue;
-      told.add(node.node.name);
+      if (node.outcome === null || printed.has(node.node.name)) continue;
+      printed.add(node.node.name);
       print(`${alignRows([rowOf(node)])[0] ?? ''}\n`);
     }
   }

@@ -39,16 +39,16 @@ class PatientCommand extends Command {
     const isOfWords = options?.code === 'commander.excessArguments' || message.includes('command-argument value');
     const isGuess = isOfWords && this.#unknown.length > 0;
     // An option that lacks its value was reported already.
-    const isTold = this.#mistakes.includes(
+    const isListed = this.#mistakes.includes(
       message.replace(/^error: required (.*) not specified$/, '$1 argument missing'),
     );
-    if (!isGuess && !isTold) this.#mistakes.push(message.replace(/^error: /, ''));
+    if (!isGuess && !isListed) this.#mistakes.push(message.replace(/^error: /, ''));
     if (isLast) throw new WatchpostError('usage', this.#mistakes.join('\n'));
     // Commander goes on where this returns, which its types do not foresee.
     return undefined as never; // oxlint-disable-line typescript/no-unsafe-type-assertion
   }
 
-  /** Called by commander for a value that has to be parsed: one that is wrong was told to `error`, and the rest is looked at. */
+  /** Called by commander for a value that has to be parsed: a wrong one was passed to `error`, and the rest is looked at. */
   _callParseArg(...args: readonly unknown[]): unknown {
     try {
       const parsed: unknown = Reflect.apply(Reflect.get(Command.prototype, '_callParseArg'), this, args);

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { singleLine } from '#kernel/text.ts';
 import { describeDuration, formatSeconds } from '#kernel/units.ts';
-import { upOf } from '../shared/figures.ts';
+import { formatUpCount } from '../shared/figures.ts';
 import type { StateColor } from '../shared/paint.ts';
 import { alignRows } from '../shared/table.ts';
 
@@ -152,7 +152,7 @@ function sentenceOf(states: readonly TopState[]): string {
     const count = states.filter((one) => one.status === status).length;
     return count === 0 ? [] : [`${count} ${status === 'maintenance' ? 'in maintenance' : status}`];
   });
-  return [upOf(up, states.length), ...others].join(', ');
+  return [formatUpCount(up, states.length), ...others].join(', ');
 }
 
 function footOf({ sort, filter, text, isTyping }: TopView): string {

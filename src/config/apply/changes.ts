@@ -63,14 +63,14 @@ export function watchForChanges({ clock, log, everyMs, fingerprint, onChange }: 
 
   function look(): void {
     void fingerprint()
-      .then(compare, cannotTell)
+      .then(compare, watchFailed)
       .then(() => {
         if (!isOver) timer = clock.after(everyMs, look);
       });
   }
 
   // The first time may fall between an old file that was taken away and the new one.
-  function cannotTell(error: unknown): void {
+  function watchFailed(error: unknown): void {
     failures += 1;
     if (failures === 2) log.warn({ reason: messageOf(error) }, 'cannot watch the configuration files');
   }

@@ -9,7 +9,7 @@ import { readYaml } from '../read/yaml.ts';
 
 /**
  * Where the configuration says that the daemon listens. Nothing else of it is judged: a client that asks whether the daemon is well
- * must not get an error about a mistake that it has not loaded. Rejects with `config_invalid` where the address cannot be told.
+ * must not get an error about a mistake that it has not loaded. Rejects with `config_invalid` if the address cannot be determined.
  */
 export async function readListen({ path, env }: LoadOptions): Promise<Pick<Config['http'], 'host' | 'port' | 'admin'>> {
   const { sources } = await readSources(path);
@@ -26,5 +26,5 @@ export async function readListen({ path, env }: LoadOptions): Promise<Pick<Confi
   }
   const [issue] = error?.issues ?? [];
   const key = admin?.broken === true ? 'admin' : String(issue?.path[0] ?? 'listen');
-  throw configError([problemAt(root, ['http', key], issue?.message ?? 'cannot be told')]);
+  throw configError([problemAt(root, ['http', key], issue?.message ?? 'is invalid')]);
 }

@@ -7,7 +7,7 @@ import type { ErrorPath } from '#kernel/wording.ts';
 import type { Problem } from '../read/problem.ts';
 import type { ConfigFile } from '../shape/schema.ts';
 
-/** What can never come true about the rules of these targets, told once for each rule. `nodes` is how many there are, or null. */
+/** Rules of these targets that can never come true, each once. `nodes` is how many there are, or null. */
 export function impossibleRules(
   targets: readonly ValidatedTarget[],
   file: ConfigFile,
@@ -58,8 +58,8 @@ function tooLong(name: string, rule: Rule, { retention }: ConfigFile, root: Sour
   return [problemAt(root, path, message)];
 }
 
-/** Objectives over more time than verdicts are kept for, told once where they stand. */
-export function unkeptObjectives(
+/** Objectives over more time than verdicts are kept for, each once, at its position in the file. */
+export function unmeasurableObjectives(
   targets: readonly ValidatedTarget[],
   { retention, defaults }: ConfigFile,
   root: SourceNode,

@@ -8,8 +8,8 @@ const severities: readonly Severity[] = ['critical', 'warning', 'info'];
 const mostNamed = 5;
 
 /** Targets with rules of severities that none of their recipients takes: a warning for each such set of severities. */
-export function unheardWarnings(targets: readonly NotifiableTarget[]): readonly string[] {
-  const unheard = Map.groupBy(targets, (target) => lackOf(target).join(' and '));
+export function unnotifiedSeverityWarnings(targets: readonly NotifiableTarget[]): readonly string[] {
+  const unheard = Map.groupBy(targets, (target) => missingSeverities(target).join(' and '));
   unheard.delete('');
   return [...unheard].map(([lack, some]) => {
     const names = some.slice(0, mostNamed).map(({ name }) => name);
@@ -19,7 +19,7 @@ export function unheardWarnings(targets: readonly NotifiableTarget[]): readonly 
   });
 }
 
-function lackOf({ rules, recipients }: NotifiableTarget): readonly Severity[] {
+function missingSeverities({ rules, recipients }: NotifiableTarget): readonly Severity[] {
   return severities.filter(
     (severity) =>
       rules.some(({ rule }) => rule.severity === severity) &&

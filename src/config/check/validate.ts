@@ -13,7 +13,7 @@ import {
 } from '../shape/foreign-service.ts';
 import { find, type SourceNode, problemAt, problemAtKey } from '../read/located.ts';
 import { OwnService } from '../shape/own-service.ts';
-import { impossibleRules, unkeptObjectives } from './possible.ts';
+import { impossibleRules, unmeasurableObjectives } from './possible.ts';
 import type { Problem } from '../read/problem.ts';
 import { referenceProblems } from './references.ts';
 import { specWithin } from './timeout.ts';
@@ -48,8 +48,8 @@ export function validateConfig(
     ...issues.flatMap((issue) => explain(issue, root)),
     ...referenceProblems(root, enrolled, mayNodesCome),
     ...foreignServiceProblems(root),
-    ...nothingToDo(root),
-    ...nowhereToCheck(root),
+    ...noTargetsProblem(root),
+    ...noNodesProblem(root),
   ];
   const sound = output === null ? without(root.value, issues) : root.value;
   const file = output ?? validate(ConfigFile, sound).output;
@@ -67,7 +67,10 @@ export function validateConfig(
     targets.push(found.target);
     problems.push(...unfitRules(found.target, file, root));
   }
-  problems.push(...impossibleRules(targets, file, root, nodeCount(root)), ...unkeptObjectives(targets, file, root));
+  problems.push(
+    ...impossibleRules(targets, file, root, nodeCount(root)),
+    ...unmeasurableObjectives(targets, file, root),
+  );
   problems.push(...sharedSecrets(targets, root));
   return { problems: eachOnce(problems), file, targets, root };
 }
@@ -104,7 +107,7 @@ function serviceIssues(root: SourceNode): readonly Issue[] {
   return issues.map((issue) => ({ ...issue, path: ['service', ...issue.path] }));
 }
 
-function nothingToDo(root: SourceNode): readonly Problem[] {
+function noTargetsProblem(root: SourceNode): readonly Problem[] {
   const has = (section: string) => (find(root, [section])?.value ?? undefined) !== undefined;
   if (has('targets') || has('targets_from') || has('service')) return [];
   return [
@@ -112,7 +115,7 @@ function nothingToDo(root: SourceNode): readonly Problem[] {
   ];
 }
 
-function nowhereToCheck(root: SourceNode): readonly Problem[] {
+function noNodesProblem(root: SourceNode): readonly Problem[] {
   const nodes = find(root, ['nodes']);
   if (nodes === null || !isRecord(nodes.value) || nodes.children.size > 0 || find(root, ['nats']) !== null) return [];
   return [problemAtKey(root, ['nodes'], 'needs at least one node, such as "zz1: {}", where there is no nats')];
@@ -166,14 +169,14 @@ function unfitRules({ name, keys, spec }: ValidatedTarget, { rules, defaults }: 
     const rule = rules[ruleName];
     if (rule === undefined) return [];
     const objective = keys.objective === undefined ? defaults.objective : keys.objective;
-    const reason = refusalOf(rule, checkOf(spec.type), everyMs) ?? lackOf(rule, objective ?? null);
+    const reason = refusalOf(rule, checkOf(spec.type), everyMs) ?? missingObjective(rule, objective ?? null);
     if (reason === null) return [];
     const about = keys.rules === undefined ? `the target ${name} cannot have the rule ${ruleName}: ` : '';
     return [problemAt(root, [...place, index], `${about}${reason}`)];
   });
 }
 
-function lackOf(rule: Rule, objective: Target['objective']): string | null {
+function missingObjective(rule: Rule, objective: Target['objective']): string | null {
   if (objective !== null || !needsObjective(rule)) return null;
   return 'it watches the budget of an objective, and there is none; write one, such as "objective: 99.9% over 30d"';
 }

@@ -1,6 +1,14 @@
 import type { z } from 'zod';
 import { channelTypes } from '#channels/index.ts';
-import { formsOf, isKindError, type Issue, meantIn, optionsOf, unknownKey, wordIssue } from '#kernel/schema-words.ts';
+import {
+  formsOf,
+  isKindError,
+  type Issue,
+  intendedIssues,
+  optionsOf,
+  unknownKey,
+  wordIssue,
+} from '#kernel/schema-words.ts';
 import { singleLine } from '#kernel/text.ts';
 import { type ErrorPath, nearest } from '#kernel/wording.ts';
 import { find, type SourceNode, problemAt, problemAtKey, within, placeOf, written } from './located.ts';
@@ -48,7 +56,7 @@ function explainKeys(issue: z.core.$ZodIssueUnrecognizedKeys, root: SourceNode, 
 
 // The form that got furthest is the one that was meant; where none did, all forms are named.
 function explainUnion(issue: z.core.$ZodIssueInvalidUnion, root: SourceNode, path: ErrorPath): readonly Problem[] {
-  const meant = meantIn(issue);
+  const meant = intendedIssues(issue);
   if (meant !== null) return meant.flatMap((one) => explain(one, root, path));
   const message = formsOf(issue);
   const here = find(root, path);
@@ -58,7 +66,7 @@ function explainUnion(issue: z.core.$ZodIssueInvalidUnion, root: SourceNode, pat
 
 function remarks(issue: Issue, here: SourceNode, path: ErrorPath): string {
   const near = typeof here.value === 'string' ? nearest(here.value, optionsOf(issue)) : null;
-  const found = saysWhatIsExpected(issue) ? shown(issue, here, path) : null;
+  const found = saysWhatIsExpected(issue) ? describeFound(issue, here, path) : null;
   const parts = [found, near === null ? null : `did you mean "${near}"?`].filter((part) => part !== null);
   return parts.length === 0 ? '' : ` (${parts.join('; ')})`;
 }
@@ -68,7 +76,7 @@ const saysWhatIsExpected = (issue: Issue) => issue.code !== 'custom' || /^(?:exp
 const ofChannels: ReadonlySet<unknown> = new Set(channelTypes.flatMap(({ sections }) => Object.keys(sections)));
 const confidential = /pass|secret|token|auth|cookie|header|^url$|api_?key/i;
 
-function shown(issue: Issue, { value, expanded, spot }: SourceNode, path: ErrorPath): string | null {
+function describeFound(issue: Issue, { value, expanded, spot }: SourceNode, path: ErrorPath): string | null {
   if (value === null) return 'found nothing';
   if (typeof value === 'object') {
     return isKindError(issue) || issue.code === 'invalid_union'

@@ -34,7 +34,7 @@ const times = {
 
 type Times = z.output<z.ZodObject<typeof times>>;
 
-function complainOfTimes(entry: Times, context: z.RefinementCtx): void {
+function checkTimes(entry: Times, context: z.RefinementCtx): void {
   const say = (key: string, message: string) => context.addIssue({ code: 'custom', path: [key], message });
   const has = (key: keyof typeof entry) => entry[key] !== undefined;
   if (!has('cron') && !has('from') && !has('to')) return say('cron', 'is missing: cron and duration, or from and to');
@@ -58,11 +58,11 @@ const MaintenanceEntry = z
       .describe('The targets whose notifications are suppressed meanwhile: all, or names.'),
     ...times,
   })
-  .superRefine(complainOfTimes, always);
+  .superRefine(checkTimes, always);
 
 /** The same without targets: those of a group. */
 export const MaintenanceTimes = z
-  .array(z.strictObject(times).superRefine(complainOfTimes, always), { error: listHint })
+  .array(z.strictObject(times).superRefine(checkTimes, always), { error: listHint })
   .max(100);
 
 export const MaintenanceList = z

@@ -164,7 +164,11 @@ function severityOf(text: string | undefined, isOutage: boolean): AlertingRule['
 }
 
 /** Whether an alert's selector picks a target, whose check has such a metric at all. */
-export function picks({ matchers, metric }: AlertingRule, { labels }: ProbeTarget, { check, tls }: PlainMap): boolean {
+export function selects(
+  { matchers, metric }: AlertingRule,
+  { labels }: ProbeTarget,
+  { check, tls }: PlainMap,
+): boolean {
   if (metric === 'probe_http_duration_seconds' && check !== 'http') return false;
   if (metric === 'probe_icmp_duration_seconds' && check !== 'ping') return false;
   if (metric.startsWith('probe_ssl') && check !== 'http' && tls === undefined) return false;

@@ -24,7 +24,7 @@ type HttpVariant = z.output<typeof HttpVariant>;
 const barred = ['proxy_from_environment', 'no_proxy', 'proxy_connect_header', 'proxy_connect_headers'];
 
 /** The keys of an http check that tell how it gets to its target, or why none can. */
-export function wayOf(settings: HttpVariant, say: DifferenceReporter): DraftEntry {
+export function clientKeysOf(settings: HttpVariant, say: DifferenceReporter): DraftEntry {
   const cannot = barred.find((key) => settings[key] !== undefined && settings[key] !== false);
   if (cannot !== undefined) return { leftOut: `its module has ${cannot}, which no check can do` };
   const { proxy_url: proxyUrl, oauth2 } = settings;

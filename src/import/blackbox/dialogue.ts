@@ -11,7 +11,7 @@ export const Step = z.looseObject({
   starttls: z.boolean().default(false),
 });
 /** The keys of a `tcp` check that hold a dialogue: one question and one answer need no list of steps. */
-export function talkOf(steps: readonly PlainMap[]): PlainMap {
+export function dialogueKeysOf(steps: readonly PlainMap[]): PlainMap {
   const [first, second] = steps;
   if (steps.length === 0) return {};
   if (steps.length === 1 && first !== undefined && Object.keys(first).length === 1 && !('starttls' in first))

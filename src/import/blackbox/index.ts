@@ -4,9 +4,9 @@ import { find, type SourceNode } from '#config/read/located.ts';
 import { filesLike, readSources } from '#config/read/source.ts';
 import { WatchpostError } from '#kernel/errors.ts';
 import { durationWithin } from '../convert.ts';
-import { Draft, labelsOf, isLeftOut } from '../draft.ts';
+import { Draft, labelsOf, isSkipped } from '../draft.ts';
 import { joinDeep, placeAt, readForeign } from '../source.ts';
-import { type AlertingRule, picks, readAlerts } from './alerts.ts';
+import { type AlertingRule, selects, readAlerts } from './alerts.ts';
 import { type ProbeTarget, probedBy } from './jobs.ts';
 import { checkOfModule, Module } from './module.ts';
 import { type RoutingTree, readRouting } from './routes.ts';
@@ -36,12 +36,12 @@ export async function importBlackbox(paths: readonly string[]): Promise<Draft> {
   const alerts = readAlerts(files.rules, draft);
   const routing = readRouting(files.alertmanager, draft);
   if (files.alertmanager === null) for (const { root } of files.prometheus) addAlertmanager(root, draft);
-  const told = new Map<string, Set<string>>();
+  const severitiesOf = new Map<string, Set<string>>();
   for (const { root, path } of files.prometheus) {
     for (const probed of await probedBy(root, path, draft))
-      addTarget(probed, { modules, alerts, routing, told, draft });
+      addTarget(probed, { modules, alerts, routing, severitiesOf, draft });
   }
-  for (const [name, severities] of told) {
+  for (const [name, severities] of severitiesOf) {
     const body = draft.notify.get(name);
     if (body !== undefined && severities.size < 3)
       draft.notify.set(name, { ...body, severities: [...severities].toSorted() });
@@ -104,11 +104,11 @@ interface BlackboxConversion {
   readonly alerts: readonly AlertingRule[];
   readonly routing: RoutingTree;
   /** The severities that each recipient takes. */
-  readonly told: Map<string, Set<string>>;
+  readonly severitiesOf: Map<string, Set<string>>;
   readonly draft: Draft;
 }
 
-function addTarget(probed: ProbeTarget, { modules, alerts, routing, told, draft }: BlackboxConversion): void {
+function addTarget(probed: ProbeTarget, { modules, alerts, routing, severitiesOf, draft }: BlackboxConversion): void {
   const { place, labels, everyMs, limitMs } = probed;
   const job = labels.get('job') ?? '';
   const title = `${job} ${labels.get('instance') ?? probed.target}`;
@@ -121,14 +121,14 @@ function addTarget(probed: ProbeTarget, { modules, alerts, routing, told, draft 
     const about = `module ${probed.module}: ${text}`;
     if (!notes.has(about)) draft.note(kind, placeAt(modules, path), about);
   });
-  if (isLeftOut(made)) return draft.note('left out', place, `${title}: ${made.leftOut}`);
+  if (isSkipped(made)) return draft.note('left out', place, `${title}: ${made.leftOut}`);
 
-  const own = alerts.filter((alert) => picks(alert, probed, made));
+  const own = alerts.filter((alert) => selects(alert, probed, made));
   const notify = new Set<string>();
   for (const { labels: more, severity } of own) {
     for (const name of routing.receivers(new Map([...labels, ...Object.entries(more)]))) {
       notify.add(name);
-      told.set(name, (told.get(name) ?? new Set()).add(severity));
+      severitiesOf.set(name, (severitiesOf.get(name) ?? new Set()).add(severity));
     }
   }
   const rules = own.map((alert) => draft.rule(slug(alert.name), alert.rule(everyMs)));

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { foreignDuration, literalOfRegex, recordTypes, statusRanges, timeoutFor } from '../convert.ts';
-import { isLeftOut, type DraftEntry, type PlainValue, type PlainMap, type DifferenceReporter } from '../draft.ts';
-import { way, wayOf } from './client.ts';
-import { Step, stepsOf, talkOf } from './dialogue.ts';
+import { isSkipped, type DraftEntry, type PlainValue, type PlainMap, type DifferenceReporter } from '../draft.ts';
+import { way, clientKeysOf } from './client.ts';
+import { Step, stepsOf, dialogueKeysOf } from './dialogue.ts';
 import { family, familyOf, Text, Tls, tlsOptions } from './shared-settings.ts';
 import { Grpc, grpcCheck, Websocket, websocketCheck } from './upgraded.ts';
 
@@ -110,8 +110,8 @@ const notCarried = [
 function http({ module: { http: settings }, target, timeout, say }: ModuleConversion): DraftEntry {
   const cannot = barred.find((key) => settings[key] !== undefined && settings[key] !== false);
   if (cannot !== undefined) return { leftOut: `its module has ${cannot}, which no check can do` };
-  const reached = wayOf(settings, say);
-  if (isLeftOut(reached)) return reached;
+  const reached = clientKeysOf(settings, say);
+  if (isSkipped(reached)) return reached;
   const { tls_config: tls, basic_auth, authorization } = settings;
   if (tls.ca_file !== undefined || tls.cert_file !== undefined)
     return { leftOut: 'its module names certificates in files: give them in tls.ca and tls.client' };
@@ -204,7 +204,7 @@ function tcp({ module: { tcp: settings }, target, timeout, say }: ModuleConversi
     timeout,
     family: familyOf(settings),
     tls: settings.tls ? (options ?? true) : startsLater ? options : undefined,
-    ...talkOf(stepsOf(written, say)),
+    ...dialogueKeysOf(stepsOf(written, say)),
   };
 }
 

@@ -164,7 +164,7 @@ function bodyOf(type: string, settings: AlertSettings, { draft, place, env }: Al
   }
   const service = services[type]?.(text);
   if (service === undefined) return null;
-  const secret = revealed(service.secret ?? '', env);
+  const secret = expandVariable(service.secret ?? '', env);
   if (secret !== null) return serviceEntry(draft, { ...service, secret });
   draft.note('lost', place, `the secret of ${type}: ${service.secret} is not set now, and only a file can hold it`);
   return null;
@@ -177,7 +177,7 @@ interface AlertingDraft {
 }
 
 // What stands in the environment while it is imported goes into the file.
-export function revealed(text: string, env: EnvironmentVariables): string | null {
+export function expandVariable(text: string, env: EnvironmentVariables): string | null {
   const [, name] = /^\$\{(\w+)\}$/.exec(text) ?? [];
   return name === undefined ? text : (env[name] ?? null);
 }

@@ -3,7 +3,7 @@ import { noSuchProxy, oauth2Of, proxyAt, verifiedEndpoint } from '../http-client
 import type { GatusClient } from './schema.ts';
 
 /** The keys of a check that tell how it gets to its target, or why none can. */
-export function wayOf(client: GatusClient, scheme: string, say: DifferenceReporter): DraftEntry {
+export function clientKeysOf(client: GatusClient, scheme: string, say: DifferenceReporter): DraftEntry {
   const { 'proxy-url': proxyUrl, oauth2 } = client;
   const isWeb = scheme === 'http' || scheme === 'https';
   const never = ['identity-aware-proxy', 'kerberos', 'tunnel'].find((key) => client[key] !== undefined);

@@ -1,6 +1,6 @@
 import { durationWithin, foreignDuration, payloadText, recordTypes, timeoutFor } from '../convert.ts';
-import { isLeftOut, type PlainValue, type PlainMap } from '../draft.ts';
-import { wayOf } from './client.ts';
+import { isSkipped, type PlainValue, type PlainMap } from '../draft.ts';
+import { clientKeysOf } from './client.ts';
 import { readConditions, type EndpointExpectations } from './expect.ts';
 import type { GatusEndpoint } from './schema.ts';
 
@@ -39,8 +39,8 @@ export function checkOfEndpoint(endpoint: GatusEndpoint, everyMs: number): Check
   const scheme = endpoint.dns === undefined ? (/^([a-z]+):\/\//.exec(endpoint.url)?.[1] ?? '') : 'dns';
   const make = makers[scheme];
   if (make === undefined) return { leftOut: `there is no check for ${scheme === '' ? endpoint.url : `${scheme}://`}` };
-  const way = wayOf(client, scheme, (kind, text) => say(kind, 'client', text));
-  if (isLeftOut(way)) return way;
+  const way = clientKeysOf(client, scheme, (kind, text) => say(kind, 'client', text));
+  if (isSkipped(way)) return way;
   const timeout = timeoutFor(foreignDuration(client.timeout) ?? 10_000, everyMs);
   const keys = make({ endpoint, wanted, timeout, say });
   return typeof keys === 'string' ? { leftOut: keys } : { keys: { ...keys, ...way }, wanted, remarks };

@@ -79,8 +79,8 @@ export function readConditions(conditions: readonly string[]): EndpointExpectati
       return null;
     },
     BODY(condition) {
-      if (condition.left.path !== '$' || condition.right.of === 'BODY') return takeTerm(condition, terms);
-      return takeWhole(condition, body, { answers, refused }) ?? null;
+      if (condition.left.path !== '$' || condition.right.of === 'BODY') return readTerm(condition, terms);
+      return readWholeBody(condition, body, { answers, refused }) ?? null;
     },
   };
 
@@ -137,7 +137,7 @@ function millisecondsOf({ of, texts: [text = ''] }: Operand): number | null {
 }
 
 // The whole body: a text in it, no such text, or one of several texts.
-function takeWhole(
+function readWholeBody(
   { left, operator, right }: GatusCondition,
   body: Record<string, PlainValue>,
   { answers, refused }: { readonly answers: string[]; readonly refused: string[] },
@@ -169,7 +169,7 @@ function add(key: BodyKey, value: string, body: Record<string, PlainValue>): nul
 }
 
 // A value in the body, by JSONPath.
-function takeTerm({ left, operator, right }: GatusCondition, terms: Term[]): string | null {
+function readTerm({ left, operator, right }: GatusCondition, terms: Term[]): string | null {
   if (left.wrap === 'has') {
     const exists = (right.texts[0]?.toLowerCase() === 'true') === (operator === '==');
     terms.push({ simple: { path: left.path, exists }, filter: exists ? left.path : `!${left.path}` });

@@ -4,12 +4,12 @@ import { sha256 } from '#kernel/hash.ts';
 import { durationWithin, foreignDuration } from '../convert.ts';
 import { type Draft, labelsOf } from '../draft.ts';
 import { placeAt } from '../source.ts';
-import { type readAlerting, revealed } from './alerting.ts';
+import { type readAlerting, expandVariable } from './alerting.ts';
 import { ExternalEndpoint } from './schema.ts';
 
 interface ExternalEndpointContext {
   readonly draft: Draft;
-  readonly told: ReturnType<typeof readAlerting>;
+  readonly alerting: ReturnType<typeof readAlerting>;
   readonly env: EnvironmentVariables;
 }
 
@@ -19,7 +19,7 @@ const longestMs = 2_592_000_000;
 export function addExternal(
   root: SourceNode,
   path: readonly (string | number)[],
-  { draft, told, env }: ExternalEndpointContext,
+  { draft, alerting, env }: ExternalEndpointContext,
 ): void {
   const place = placeAt(root, path);
   const read = ExternalEndpoint.safeParse(find(root, path)?.value);
@@ -27,14 +27,14 @@ export function addExternal(
   const { name, group, enabled, alerts, heartbeat, token: written } = read.data;
   const title = group === '' ? name : `${group}/${name}`;
   if (!enabled) return draft.note('left out', place, `${title}: it is not enabled`);
-  const token = revealed(written, env);
+  const token = expandVariable(written, env);
   if (token === null || token === '')
     return draft.note('left out', place, `${title}: its token is not known now, and its hash has to be written down`);
   draft.note('differs', place, `${title}: it has to call /beat/<token> here, and /beat/<token>/fail if it failed`);
   const everyMs = foreignDuration(heartbeat.interval) ?? 0;
   if (everyMs === 0)
     draft.note('differs', place, `${title}: it has no interval, and is late after 30 days without a ping`);
-  const { rule, notify } = told(alerts, { title, group, place });
+  const { rule, notify } = alerting(alerts, { title, group, place });
   draft.target({
     place,
     title,

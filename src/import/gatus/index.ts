@@ -18,13 +18,13 @@ export async function importGatus(paths: readonly string[], env: EnvironmentVari
   const sources = (await Promise.all(paths.map(filesUnder))).flat();
   const root = joinDeep(sources.map((source, order) => mapTexts(readForeign(source, order), expandable)));
   const draft = new Draft();
-  const told = readAlerting(root, draft, env);
+  const alerting = readAlerting(root, draft, env);
   const domains: DomainTarget[] = [];
   for (const [index] of find(root, ['endpoints'])?.children ?? [])
-    addEndpoint(root, ['endpoints', Number(index)], { draft, told, domains });
+    addEndpoint(root, ['endpoints', Number(index)], { draft, alerting, domains });
   addDomains(draft, domains, placeAt(root, []));
   for (const [index] of find(root, ['external-endpoints'])?.children ?? [])
-    addExternal(root, ['external-endpoints', Number(index)], { draft, told, env });
+    addExternal(root, ['external-endpoints', Number(index)], { draft, alerting, env });
   for (const [index, suite] of find(root, ['suites'])?.children ?? []) {
     const name = Text.safeParse(find(suite, ['name'])?.value).data ?? index;
     draft.note(
@@ -58,14 +58,14 @@ async function filesUnder(path: string): Promise<readonly SourceText[]> {
 
 interface EndpointContext {
   readonly draft: Draft;
-  readonly told: ReturnType<typeof readAlerting>;
+  readonly alerting: ReturnType<typeof readAlerting>;
   readonly domains: DomainTarget[];
 }
 
 function addEndpoint(
   root: SourceNode,
   path: readonly (string | number)[],
-  { draft, told, domains }: EndpointContext,
+  { draft, alerting, domains }: EndpointContext,
 ): void {
   const place = placeAt(root, path);
   const read = GatusEndpoint.safeParse(find(root, path)?.value);
@@ -87,7 +87,7 @@ function addEndpoint(
     const where = placeAt(root, [...path, 'conditions', index]);
     draft.note('lost', where, `${title}: the condition ${endpoint.conditions[index]}: ${why}`);
   }
-  const { rule, notify } = told(endpoint.alerts, { title, group: endpoint.group, place });
+  const { rule, notify } = alerting(endpoint.alerts, { title, group: endpoint.group, place });
   if (checked.wanted.domain !== null) {
     const { leastMs, index } = checked.wanted.domain;
     const condition = placeAt(root, [...path, 'conditions', index]);

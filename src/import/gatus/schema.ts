@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-// Only what is carried over or told about; everything else may be there.
+// Only what is carried over or mentioned in the report; everything else may be there.
 
 export const Text = z.union([z.string(), z.number(), z.boolean()]).transform(String);
 const Texts = z.record(z.string(), Text).default({});

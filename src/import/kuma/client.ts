@@ -11,7 +11,7 @@ export function proxiesOf(rows: readonly unknown[]): ReadonlyMap<string, KumaPro
 const httpTypes: readonly (string | undefined)[] = ['http', 'keyword', 'json-query'];
 
 /** The keys of a check that tell how it gets to its target, or why none can. */
-export function wayOf(
+export function clientKeysOf(
   monitor: KumaMonitor,
   proxies: ReadonlyMap<string, KumaProxy>,
   say: DifferenceReporter,

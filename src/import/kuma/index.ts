@@ -4,7 +4,7 @@ import { explainSystemError } from '#config/read/source.ts';
 import { dayMs } from '#kernel/units.ts';
 import { durationWithin } from '../convert.ts';
 import { addDomains, domainOf, type DomainTarget } from '../domains.ts';
-import { Draft, labelsOf, type PlainMap, isLeftOut } from '../draft.ts';
+import { Draft, labelsOf, type PlainMap, isSkipped } from '../draft.ts';
 import { readBackup } from './backup.ts';
 import { readDatabase } from './database.ts';
 import { addMaintenance } from './maintenance.ts';
@@ -36,11 +36,11 @@ async function isDatabase(path: string): Promise<boolean> {
 function draftOf(data: KumaData): Draft {
   const draft = new Draft();
   const byId = new Map(data.monitors.map((monitor) => [monitor.id, monitor]));
-  const told = addNotifications(data, draft);
+  const recipientsOf = addNotifications(data, draft);
   const names = new Map<number, string>();
   const domains: DomainTarget[] = [];
   for (const monitor of data.monitors.toSorted((a, b) => a.id - b.id)) {
-    const name = addMonitor(monitor, { data, byId, told, draft, domains });
+    const name = addMonitor(monitor, { data, byId, recipientsOf, draft, domains });
     if (name !== null) names.set(monitor.id, name);
   }
   addDomains(draft, domains, data.place);
@@ -60,12 +60,12 @@ function draftOf(data: KumaData): Draft {
 interface KumaConversion {
   readonly data: KumaData;
   readonly byId: ReadonlyMap<number, KumaMonitor>;
-  readonly told: (monitor: KumaMonitor) => readonly string[];
+  readonly recipientsOf: (monitor: KumaMonitor) => readonly string[];
   readonly draft: Draft;
   readonly domains: DomainTarget[];
 }
 
-function addMonitor(monitor: KumaMonitor, { data, byId, told, draft, domains }: KumaConversion): string | null {
+function addMonitor(monitor: KumaMonitor, { data, byId, recipientsOf, draft, domains }: KumaConversion): string | null {
   const place = `${data.place} monitor ${monitor.id}`;
   const title = monitor.name ?? `monitor ${monitor.id}`;
   if (monitor.type === 'group') return null;
@@ -73,10 +73,10 @@ function addMonitor(monitor: KumaMonitor, { data, byId, told, draft, domains }: 
   const leave = (why: string) => (draft.note('left out', place, `${title}: ${why}`), null);
   if (![monitor, ...parents].every(({ active }) => active)) return leave('it is paused');
   const made = checkOfMonitor(monitor, data.proxies, (kind, text) => draft.note(kind, place, `${title}: ${text}`));
-  if (isLeftOut(made)) return leave(made.leftOut);
+  if (isSkipped(made)) return leave(made.leftOut);
 
   const everyMs = monitor.interval * 1_000;
-  const notify = told(monitor);
+  const notify = recipientsOf(monitor);
   if (notify.length === 0 && monitor.notifications.length > 0)
     draft.note('lost', place, `${title}: it has no recipients here: its notifications could not be converted`);
   if (resendMs(monitor) > 0 && notify.every((name) => JSON.stringify(draft.notify.get(name)?.['remind']) === '[]'))

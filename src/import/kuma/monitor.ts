@@ -1,14 +1,14 @@
 import { sha256 } from '#kernel/hash.ts';
 import { statusRanges, timeoutFor } from '../convert.ts';
 import {
-  isLeftOut,
+  isSkipped,
   isMap,
   type DraftEntry,
   type PlainValue,
   type PlainMap,
   type DifferenceReporter,
 } from '../draft.ts';
-import { wayOf } from './client.ts';
+import { clientKeysOf } from './client.ts';
 import { jsonExpectation } from './json-query.ts';
 import { parsed, type KumaMonitor, type KumaProxy } from './schema.ts';
 
@@ -24,10 +24,10 @@ export function checkOfMonitor(
   if (upside_down) return leftOut('it is upside down, and no check is up when its target is down');
   const make = makers[type];
   if (make === undefined) return leftOut(reasons[type] ?? `there is no check for a monitor of the type ${type}`);
-  const way = wayOf(monitor, proxies, say);
-  if (isLeftOut(way)) return way;
+  const way = clientKeysOf(monitor, proxies, say);
+  if (isSkipped(way)) return way;
   const made = make(monitor, say);
-  return isLeftOut(made) ? made : { ...made, ...way };
+  return isSkipped(made) ? made : { ...made, ...way };
 }
 
 const reasons: Readonly<Record<string, string>> = {

@@ -81,7 +81,7 @@ export function startListening(target: Target, ports: ListenPorts): PingListener
   }
 
   // By the schedule of before it was late; by this one it has time left.
-  function forgiveLateness(): void {
+  function extendDeadlines(): void {
     const now = clock.now();
     const { last } = heard;
     if (last?.failure?.code !== 'late' || !hasTimeLeft(heard, expected, now)) return;
@@ -97,7 +97,7 @@ export function startListening(target: Target, ports: ListenPorts): PingListener
   }
 
   if (ports.heard === null) void keep(heard, null);
-  else forgiveLateness();
+  else extendDeadlines();
   wait();
   return {
     ended,

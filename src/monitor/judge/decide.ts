@@ -42,7 +42,7 @@ export interface RoundInput {
   /** Wall time at which the decision is made. */
   readonly now: number;
   /** Set if the round was over long ago: why, and from when its consequences may be notified. */
-  readonly late?: { readonly why: string; readonly tellFrom: number } | undefined;
+  readonly late?: { readonly why: string; readonly notifyFrom: number } | undefined;
 }
 
 /** What else a decision depends on. */
@@ -50,7 +50,7 @@ export interface DecisionContext extends Evidence {
   /** What suppresses an incident of this target that began at `startedAt`, or null. */
   heldBy(startedAt: number): Suppression | null;
   /** Why no target can be judged for now, or null: then single targets that cannot be judged are not notified. */
-  readonly blindBy: Suppression | null;
+  readonly serviceSuppression: Suppression | null;
   /** What is in doubt about what this round says, where it counts nevertheless. */
   readonly doubt?: StatedDoubt | undefined;
   /** The suppression that held at a moment in the past, so that what was observed then is not notified; or null. */
@@ -91,9 +91,9 @@ export function decide(target: Target, memory: Memory, round: RoundInput, around
       shown ??= judged.verdict;
       isOut ||= state.incidentId !== null || state.window.length > 0;
     }
-    const isUntold = state.incidentId === null || after?.incident.held?.cleared !== undefined;
+    const isUnnotified = state.incidentId === null || after?.incident.held?.cleared !== undefined;
     wantsConfirmation ||=
-      isUntold && named.rule.confirm && named.rule.rounds.bad > 1 && judged.verdict.failing === true;
+      isUnnotified && named.rule.confirm && named.rule.rounds.bad > 1 && judged.verdict.failing === true;
   }
   return {
     verdict: shown ?? tally(round.votes, { kind: 'majority' }),
@@ -112,9 +112,13 @@ function outagesFirst(rules: readonly NamedRule[]): readonly NamedRule[] {
 }
 
 // What suppresses this rule now, whatever else holds.
-function explanationOf({ rule }: NamedRule, isOut: boolean, { blindBy }: DecisionContext): Suppression | null {
+function explanationOf(
+  { rule }: NamedRule,
+  isOut: boolean,
+  { serviceSuppression }: DecisionContext,
+): Suppression | null {
   if (isOut && !isOutage(rule)) return outage;
-  return kindOf(rule.kind).isAboutNodes === true ? blindBy : null;
+  return kindOf(rule.kind).isAboutNodes === true ? serviceSuppression : null;
 }
 
 function withIncident(open: Memory['openIncidents'], incident: Incident): Memory['openIncidents'] {
@@ -146,34 +150,39 @@ function follow(followed: RuleStep): Consequence | null {
     const incident = around.doubt === undefined ? opened : { ...opened, doubt: around.doubt };
     const held = heldBy(incident.startedAt) ?? heldBefore(transition.failedAt, heldAt);
     if (held !== null) return { incident: { ...incident, held }, deliveries: [] };
-    return announce(incident, target.recipients, tellAt(round), round.late?.why);
+    return announce(incident, target.recipients, notifyAt(round), round.late?.why);
   }
   if (known === undefined) return null;
   const timeline = withVerdictChange(known.timeline, timingOf(judged.verdict, round.dueAt));
   const incident = timeline === known.timeline ? known : { ...known, timeline };
   if (transition?.kind === 'close') {
     const ended = { endedAt: transition.endedAt, closingVotes: judged.lines() };
-    return resolve(incident, ended, target.recipients, tellAt(round));
+    return resolve(incident, ended, target.recipients, notifyAt(round));
   }
   if (incident.held !== null && judged.verdict.failing === true && incident.acknowledged === null) {
     const next = heldBy(incident.startedAt) ?? stillHeld(incident.held, named.rule, round.dueAt, heldAt);
     const held = next === null || incident.held.since === undefined ? next : { ...next, since: incident.held.since };
-    if (held === null) return announce(asSeenNow(incident, judged), target.recipients, tellAt(round));
+    if (held === null) return announce(withCurrentVotes(incident, judged), target.recipients, notifyAt(round));
     if (!isDeepStrictEqual(held, incident.held)) return { incident: { ...incident, held }, deliveries: [] };
   }
-  const otherwise = isToldOfReasons(target, named, judged, incident)
+  const otherwise = isNotifiedOfCauses(target, named, judged, incident)
     ? withLaterCause(incident, judged.lines(), round.dueAt)
     : null;
-  if (otherwise !== null) return update(otherwise, target.recipients, tellAt(round));
+  if (otherwise !== null) return update(otherwise, target.recipients, notifyAt(round));
   return incident === known ? null : { incident, deliveries: [] };
 }
 
 // What nodes see of an outage goes to and fro. What a target says by itself is news: late is not the same as killed.
-function isToldOfReasons({ spec }: Target, { rule }: NamedRule, { verdict }: Evaluation, { held }: Incident): boolean {
+function isNotifiedOfCauses(
+  { spec }: Target,
+  { rule }: NamedRule,
+  { verdict }: Evaluation,
+  { held }: Incident,
+): boolean {
   return held === null && verdict.failing === true && isOutage(rule) && checkOf(spec.type).heard !== null;
 }
 
-const tellAt = ({ late, now }: RoundInput) => late?.tellFrom ?? now;
+const notifyAt = ({ late, now }: RoundInput) => late?.notifyFrom ?? now;
 
 // Rounds that failed while there was a reason say nothing by themselves: the rule has to come true by others.
 function heldBefore(failedAt: readonly number[], heldAt: DecisionContext['heldAt']): Suppression | null {
@@ -198,7 +207,7 @@ function stillHeld(
 }
 
 // What was seen while our own connectivity was lost says nothing about the target, and neither does the time.
-function asSeenNow(incident: Incident, judged: Evaluation): Incident {
+function withCurrentVotes(incident: Incident, judged: Evaluation): Incident {
   const votes = judged.lines();
   const { held, startedAt } = incident;
   const since = held?.by === 'connectivity' ? (held.cleared?.since ?? startedAt) : startedAt;
@@ -232,8 +241,8 @@ function openIncident(
     closingVotes: null,
     timeline: [timingOf(judged.verdict, dueAt)],
     held: null,
-    told: [],
-    toldLate: null,
+    notified: [],
+    lateReason: null,
     acknowledged: null,
   };
 }

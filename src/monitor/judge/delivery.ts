@@ -24,7 +24,7 @@ export interface Delivery {
 
 /**
  * The outcome of an attempt at a delivery. `merged` means that another message covered it, or that nothing was left to notify.
- * `message` is the id of the message that told it, or may have: null where none did.
+ * `message` is the id of the message that contained it, or may have: null if none did.
  */
 export type DeliveryOutcome =
   | {
@@ -46,7 +46,7 @@ export type DeliveryOutcome =
       readonly error: string;
       readonly message: string | null;
       /** When to remind the other recipients of the incident, because this one cannot be reached; null or absent for not at all. */
-      readonly tellOthersAt?: number | null;
+      readonly notifyOthersAt?: number | null;
     };
 
 /** A delivery as an operator sees it. */
@@ -54,7 +54,7 @@ export interface ListedDelivery extends Delivery {
   readonly target: string;
   readonly state: 'pending' | 'sent' | 'merged' | 'dead';
   readonly settledAt: number | null;
-  /** The id of the message that told it, or may have. */
+  /** The id of the message that contained it, or may have. */
   readonly message: string | null;
   /** What the other side calls that message, or null. */
   readonly reference: string | null;
@@ -65,7 +65,7 @@ export interface PendingDelivery {
   readonly incident: Incident;
   /** The message that was chosen for it and may have arrived, or null. */
   readonly message: string | null;
-  /** The message that told this recipient of the incident's beginning, or null where none did. */
+  /** The message that notified this recipient of the incident's beginning, or null. */
   readonly root: string | null;
   /** What the other side calls that message, or null where it calls it nothing. */
   readonly rootReference: string | null;
@@ -107,7 +107,7 @@ export interface DeliveryCount {
 }
 
 /**
- * What a message tells: that incidents began, have another reason, go on or are over, that they began and are over because the first could not be told
- * in time (`late`), that their targets are not watched any more (`closed`), all sorts at once (`digest`), or how things went (`summary`).
+ * What a message says: that incidents began, have another cause, go on or are over, that they began and are over because the first
+ * message did not get through in time (`late`), that their targets are not watched any more (`closed`), all sorts at once (`digest`), or how things went (`summary`).
  */
 export type MessageKind = Delivery['kind'] | 'late' | 'digest' | 'summary';

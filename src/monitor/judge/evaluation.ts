@@ -68,11 +68,11 @@ export function evaluateRule(
     ),
     lines,
     cause: () => (kind.isAboutTarget === true ? judgements[0]?.message : null) ?? commonestCause(lines()),
-    noted: notedBy(judgements, votes, state.noted),
+    noted: withNotes(judgements, votes, state.noted),
   };
 }
 
-function notedBy(
+function withNotes(
   judgements: readonly Judgement[],
   votes: readonly Vote[],
   noted: RuleState['noted'],

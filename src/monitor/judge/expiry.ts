@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { describeDuration, Duration } from '#kernel/units.ts';
-import { defineRuleKind, type Judgement, type NodeView, noOpinion, type RuleWording } from './rules/kind.ts';
+import { defineRuleKind, type Judgement, type NodeView, unknownJudgement, type RuleWording } from './rules/kind.ts';
 
 /** What ends at a time that checks find out. */
 export interface ExpiryKind<Key extends string> {
@@ -46,7 +46,7 @@ export function defineEndRule<Key extends string>({
 }
 
 function judgeEnd(what: string, seconds: number | undefined, withinMs: number, { outcome, now }: NodeView): Judgement {
-  if (seconds === undefined || outcome.status === 'unknown') return noOpinion(outcome);
+  if (seconds === undefined || outcome.status === 'unknown') return unknownJudgement(outcome);
   const leftMs = seconds * 1_000 - now;
   if (leftMs > withinMs) return { status: 'up', reason: 'long_enough', message: null };
   const end = new Date(seconds * 1_000).toISOString().slice(0, 10);

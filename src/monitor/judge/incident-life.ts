@@ -11,8 +11,8 @@ export function unwatch(
   closing: ClosureReason = 'unwatched',
 ): Consequence {
   const ended: Incident = { ...incident, endedAt: now, closing };
-  const neverTold = incident.held !== null;
-  return { incident: ended, deliveries: neverTold ? [] : ending(ended, 'closed', recipients, now) };
+  const isSuppressed = incident.held !== null;
+  return { incident: ended, deliveries: isSuppressed ? [] : ending(ended, 'closed', recipients, now) };
 }
 
 /** Notifies all recipients of an incident that it began; `late` says why it is late, if nothing suppressed it. */
@@ -22,27 +22,27 @@ export function announce(
   now: number,
   late: string | null = null,
 ): Consequence {
-  const told = recipients.filter(({ severities }) => severities.includes(incident.severity));
-  const addressees = told.map(({ channel, recipient }) => ({ channel, recipient }));
-  const toldLate = incident.held === null ? late : `it was held back: ${incident.held.why}`;
-  const announced: Incident = { ...incident, held: null, told: addressees, toldLate };
-  return { incident: announced, deliveries: told.map((to) => beginning(announced, to, now)) };
+  const notified = recipients.filter(({ severities }) => severities.includes(incident.severity));
+  const addressees = notified.map(({ channel, recipient }) => ({ channel, recipient }));
+  const lateReason = incident.held === null ? late : `it was held back: ${incident.held.why}`;
+  const announced: Incident = { ...incident, held: null, notified: addressees, lateReason };
+  return { incident: announced, deliveries: notified.map((to) => beginning(announced, to, now)) };
 }
 
-/** Tells those of the recipients who were not told yet of an incident that is open; null where there are none. */
+/** Notifies the recipients of an open incident that were not notified yet; null if there are none. */
 export function announceToOthers(
   incident: Incident,
   recipients: Target['recipients'],
   now: number,
 ): Consequence | null {
-  const { told, held } = incident;
-  if (told === null || held !== null) return null;
-  const isTold = (one: RecipientAddress) =>
-    told.some((other) => other.channel === one.channel && other.recipient === one.recipient);
-  const others = recipients.filter((one) => one.severities.includes(incident.severity) && !isTold(one));
+  const { notified, held } = incident;
+  if (notified === null || held !== null) return null;
+  const isNotified = (one: RecipientAddress) =>
+    notified.some((other) => other.channel === one.channel && other.recipient === one.recipient);
+  const others = recipients.filter((one) => one.severities.includes(incident.severity) && !isNotified(one));
   if (others.length === 0) return null;
   const addressees = others.map(({ channel, recipient }) => ({ channel, recipient }));
-  const announced: Incident = { ...incident, told: [...told, ...addressees] };
+  const announced: Incident = { ...incident, notified: [...notified, ...addressees] };
   return { incident: announced, deliveries: others.map((to) => beginning(announced, to, now)) };
 }
 
@@ -52,7 +52,10 @@ export function update(incident: Incident, recipients: Target['recipients'], now
   const number = incident.laterCauses.at(-1)?.number ?? 1;
   return {
     incident,
-    deliveries: toldOf(incident, recipients).map((to) => ({ ...newDelivery(incident, 'update', to, now), number })),
+    deliveries: notifiedRecipientsOf(incident, recipients).map((to) => ({
+      ...newDelivery(incident, 'update', to, now),
+      number,
+    })),
   };
 }
 
@@ -64,8 +67,8 @@ export function resolve(
   now: number,
 ): Consequence {
   const closed: Incident = { ...incident, ...ended, closing: 'recovered' };
-  const neverTold = incident.held !== null;
-  return { incident: closed, deliveries: neverTold ? [] : ending(closed, 'resolved', recipients, now) };
+  const isSuppressed = incident.held !== null;
+  return { incident: closed, deliveries: isSuppressed ? [] : ending(closed, 'resolved', recipients, now) };
 }
 
 export interface Consequence {
@@ -79,11 +82,14 @@ function ending(
   recipients: Target['recipients'],
   now: number,
 ): readonly Delivery[] {
-  return toldOf(incident, recipients).map((to) => newDelivery(incident, kind, to, now));
+  return notifiedRecipientsOf(incident, recipients).map((to) => newDelivery(incident, kind, to, now));
 }
 
-function toldOf({ told, severity }: Incident, recipients: Target['recipients']): readonly RecipientAddress[] {
-  return told ?? recipients.filter(({ severities }) => severities.includes(severity));
+function notifiedRecipientsOf(
+  { notified, severity }: Incident,
+  recipients: Target['recipients'],
+): readonly RecipientAddress[] {
+  return notified ?? recipients.filter(({ severities }) => severities.includes(severity));
 }
 
 // It is due once the incident has gone on for as long as they wish.

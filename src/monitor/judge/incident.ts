@@ -75,8 +75,8 @@ export interface RecipientAddress {
 }
 
 /**
- * Why the notification that an incident began is suppressed. Nothing else is ever suppressed: checks, history and the end of what was
- * told are not.
+ * Why the notification that an incident began is suppressed. Nothing else is ever suppressed: checks, history and the end of a
+ * notified incident are not.
  */
 export interface Suppression {
   readonly by: 'maintenance' | 'silence' | 'dependency' | 'connectivity' | 'outage' | 'service';
@@ -137,9 +137,9 @@ export interface Incident {
   /** Why its beginning is not notified yet; null if it was, or would have been with any recipient. */
   readonly held: Suppression | null;
   /** The recipients that were notified that it began, and will be notified of its end; null if that was not noted. */
-  readonly told: readonly RecipientAddress[] | null;
+  readonly notified: readonly RecipientAddress[] | null;
   /** Why it was notified later than it opened, in words that follow "for"; null if it was notified at once, or not at all. */
-  readonly toldLate: string | null;
+  readonly lateReason: string | null;
   /** What was in doubt when it was notified; absent if nothing was. */
   readonly doubt?: StatedDoubt | undefined;
   /** Acknowledge: no more is said until it is over. */

@@ -17,7 +17,7 @@ export interface ComposeOptions extends ContentOptions {
 /**
  * The message that tells these parts. `chosenId` is the id it went out with before, if it did.
  *
- * Threads: a message about what goes on or is over answers the messages that told of the beginnings; these may have been about
+ * Threads: a message about what goes on or is over answers the messages about the beginnings; these may have been about
  * several incidents.
  */
 export function composeMessage(parts: MessageParts, options: ComposeOptions, chosenId: string | null = null): Message {

@@ -11,13 +11,13 @@ import {
   type MessageContent,
   still,
   subjectOf,
-  toldIn,
+  inTimeZone,
   toneOf,
 } from './content.ts';
-import { inCommon } from './in-common.ts';
+import { commonCauseOf } from './in-common.ts';
 import { type MessagePart, phaseOf } from './message-part.ts';
 import type { MessageParts } from './next-message.ts';
-import { doubtsOf, lateInWords, unreachedInWords, wasInDoubt, withDoubt } from './remarks.ts';
+import { doubtsOf, lateRemarks, unreachedRemarks, wasInDoubt, withDoubt } from './remarks.ts';
 
 const longestTable = 100;
 const namedRest = 400;
@@ -31,7 +31,7 @@ export function contentOfMany(
 ): MessageContent {
   const { zone } = options;
   const sorted = parts
-    .map((part) => toldIn(zone, part))
+    .map((part) => inTimeZone(zone, part))
     .toSorted((a, b) => a.incident.startedAt - b.incident.startedAt);
   const going = sorted.filter((part) => phaseOf(part.kind) !== 'over');
   const over = sorted.filter((part) => phaseOf(part.kind) === 'over');
@@ -43,7 +43,7 @@ export function contentOfMany(
   const opened = going.filter((part) => part.kind === 'opened').map(({ incident }) => incident);
   const startedAt = Math.min(...parts.map(({ incident }) => incident.startedAt));
   const lastAt = Math.max(...parts.map(({ incident }) => incident.endedAt ?? incident.openedAt));
-  const common = inCommon(parts.map(({ incident }) => incident));
+  const common = commonCauseOf(parts.map(({ incident }) => incident));
   const headline = `${[...said, ...flapping].join(', ')}${common.text}`;
   const acknowledgeable = going.filter(({ incident }) => incident.acknowledged === null);
   const all = acknowledgeable.length === 0 ? null : (options.acknowledgeAllAt?.(message, parts[0].sent) ?? null);
@@ -57,7 +57,7 @@ export function contentOfMany(
       `${kind === 'digest' ? countInWords(parts, going) : [...said, ...flapping].join(', ')}: ${namesOf(parts)}`,
     ),
     headline,
-    remarks: [...doubtsOf(opened, zone), ...remarksOf(kind, over), ...lateInWords(going), ...unreachedInWords(parts)],
+    remarks: [...doubtsOf(opened, zone), ...remarksOf(kind, over), ...lateRemarks(going), ...unreachedRemarks(parts)],
     facts: [
       ['Between', formatSpan(startedAt, lastAt, zone)],
       [rules.length === 1 ? 'Rule' : 'Rules', singleLine(rules.join('; '), 300)],
@@ -166,7 +166,7 @@ function goingTable(parts: readonly MessagePart[], common: IncidentLabels, optio
     targetCell(part.incident, common, options),
     { text: part.incident.wording.word, tone: toneOf(part.incident) },
     ...cells(formatTime(part.incident.startedAt, zone)),
-    whyCell(part, latestCause(part.incident), options),
+    causeCell(part, latestCause(part.incident), options),
   ]);
 }
 
@@ -181,7 +181,7 @@ function overTable(parts: readonly MessagePart[], common: IncidentLabels, option
       targetCell(part.incident, common, options),
       { text: isRemoved ? 'CLOSED' : 'RESOLVED', tone: isRemoved ? 'unsure' : 'good' },
       ...cells(formatTime(incident.startedAt, options.zone), lasted),
-      whyCell(part, incident.cause, options),
+      causeCell(part, incident.cause, options),
     ];
   });
 }
@@ -199,8 +199,8 @@ function targetCell(incident: Incident, common: IncidentLabels, { linkTo }: Cont
 }
 
 // Why, with the nodes that saw it, and where to acknowledge what goes on.
-function whyCell({ incident, sent }: MessagePart, why: string, { acknowledgeAt }: ContentOptions): ContentCell {
-  const nodes = seenBy(incident);
+function causeCell({ incident, sent }: MessagePart, why: string, { acknowledgeAt }: ContentOptions): ContentCell {
+  const nodes = nodesInWords(incident);
   const isOpen = incident.endedAt === null && incident.acknowledged === null;
   const acknowledge = isOpen ? (acknowledgeAt?.(incident, sent) ?? null) : null;
   return {
@@ -214,7 +214,7 @@ function whyCell({ incident, sent }: MessagePart, why: string, { acknowledgeAt }
 const mostNodes = 4;
 
 /** Which nodes saw it: `3 of 4 nodes: de1, fr1, jp1`. */
-function seenBy({ votes }: Incident): string {
+function nodesInWords({ votes }: Incident): string {
   const own = votes.filter((vote) => !isOwnVote(vote));
   if (own.length === 0) return '';
   const nodes = own.filter(({ status }) => status === 'down').map(({ node }) => singleLine(node));

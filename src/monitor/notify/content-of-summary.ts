@@ -11,7 +11,7 @@ const longestTable = 50;
 const shortTable = 10;
 
 /** What a summary says about a stretch of time. */
-export function tellSummary(
+export function summaryContent(
   { from, to, knownFrom, targets, uptime: ratio, incidents }: SummaryFacts,
   zone: string,
 ): MessageContent {

@@ -42,7 +42,7 @@ export function voteTables(title: string, votes: readonly VoteLine[], words: Rul
   if (votes.every(isOwnVote)) return [];
   const sorted = order.flatMap((status) => votes.filter((vote) => vote.status === status));
   const rest = sorted.slice(longestTable);
-  const saw = sightsOf(words);
+  const saw = statusTextsOf(words);
   const counts = order.map((status) => [status, rest.filter((vote) => vote.status === status).length] as const);
   const inWords = counts.flatMap(([status, count]) => (count === 0 ? [] : [`${count} ${saw[status]}`])).join(', ');
   return [
@@ -58,7 +58,7 @@ export function voteTables(title: string, votes: readonly VoteLine[], words: Rul
 type StatusTexts = Readonly<Record<VoteLine['status'], string>>;
 
 // A target that is slow, or answers differently, is not down.
-function sightsOf({ word }: RuleWording): StatusTexts {
+function statusTextsOf({ word }: RuleWording): StatusTexts {
   return word === 'DOWN'
     ? { down: 'down', up: 'up', unknown: 'unknown' }
     : { down: word.toLowerCase(), up: 'ok', unknown: 'unknown' };

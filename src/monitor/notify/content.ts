@@ -7,7 +7,7 @@ import type { MessageKind } from '../judge/delivery.ts';
 import { type RecipientAddress, type Incident, latestCause, type VoteLine } from '../judge/incident.ts';
 import { type ContentTable, type Tone, verdictTable, voteTables } from './content-tables.ts';
 import type { MessagePart } from './message-part.ts';
-import { delay, doubtsOf, heldBack, lateness, unreachedInWords, wasInDoubt, withDoubt } from './remarks.ts';
+import { delay, doubtsOf, suppressionRemarks, lateness, unreachedRemarks, wasInDoubt, withDoubt } from './remarks.ts';
 
 export type { ContentTable, Tone } from './content-tables.ts';
 
@@ -49,7 +49,7 @@ const mostLater = 5;
 /** What a message says about one incident. */
 export function contentOf(whole: MessagePart, options: ContentOptions): MessageContent {
   const { zone, linkTo } = options;
-  const part = toldIn(zone, whole);
+  const part = inTimeZone(zone, whole);
   const { incident, kind, sent, merged } = part;
   const tone = toneOf(incident);
   const words = incident.wording;
@@ -77,7 +77,7 @@ export function contentOf(whole: MessagePart, options: ContentOptions): MessageC
   const after = voteTables(`Who saw what when it ${words.ended}`, incident.closingVotes ?? [], words);
   const page = incident.acknowledged === null ? (options.acknowledgeAt?.(incident, sent) ?? null) : null;
   const acknowledge = page === null ? {} : { acknowledge: page };
-  const shared = { kind, link: linkTo(incident), footer: footerOf(incident), remarks: unreachedInWords([part]) };
+  const shared = { kind, link: linkTo(incident), footer: footerOf(incident), remarks: unreachedRemarks([part]) };
 
   switch (kind) {
     case 'opened':
@@ -140,7 +140,7 @@ export function contentOf(whole: MessagePart, options: ContentOptions): MessageC
           `${was} ${between}${trouble === null || part.mayBeKnown ? '' : '; this mail was delayed'}`,
         ),
         headline: `${target} ${was} ${between} and is ${isRemoved ? closedInWords(incident) : words.again}`,
-        remarks: [...heldBack(incident), ...delay(part), ...shared.remarks],
+        remarks: [...suppressionRemarks(incident), ...delay(part), ...shared.remarks],
         facts: past,
         tables: [...after, ...before, ...verdictTable(incident, zone)],
       };
@@ -176,8 +176,8 @@ function beforeUpdate({ incident: { cause, laterCauses }, sent }: MessagePart): 
   return ['Before', singleLine(laterCauses.findLast(({ number }) => number < sent.number)?.cause ?? cause)];
 }
 
-/** A part with the times in its causes told in a zone. */
-export function toldIn(zone: string, part: MessagePart): MessagePart {
+/** A part with the times in its causes in a time zone. */
+export function inTimeZone(zone: string, part: MessagePart): MessagePart {
   const { incident, sent } = part;
   const inZone = (text: string) => timesInZone(text, zone, sent.createdAt);
   const votesIn = (votes: readonly VoteLine[]) =>

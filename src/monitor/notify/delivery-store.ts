@@ -19,14 +19,14 @@ export interface DeliveryStore {
   /** Records, before it is sent, which message covers these deliveries: after a crash it is repeated unchanged. */
   claim(message: string, ids: readonly number[]): void;
   /**
-   * Ends attempts, in one transaction with the reminders they ask for. Every settlement but a merge adds one to the delivery's
+   * Ends attempts, in one transaction with the reminders they ask for. Every outcome but a merge adds one to the delivery's
    * `attempts`; an `error` becomes its `lastError`.
    */
-  settle(settlements: readonly DeliveryOutcome[]): void;
+  storeOutcomes(outcomes: readonly DeliveryOutcome[]): void;
   /** The messages that went out at `since` or later, oldest first. */
   sentMessages(since: number): readonly SentMessage[];
   /** The open incidents whose beginning was notified through this channel, with the recipients. */
-  toldAndOpen(channel: string): readonly NotifiedIncident[];
+  notifiedAndOpen(channel: string): readonly NotifiedIncident[];
   /** Deliveries of a state, the newest first; of all states without one. */
   listDeliveries(options: {
     readonly state?: ListedDelivery['state'];

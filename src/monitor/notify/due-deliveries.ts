@@ -3,7 +3,7 @@ import type { PendingDelivery } from '../judge/delivery.ts';
 import type { Incident } from '../judge/incident.ts';
 import type { DeliveryStore } from './delivery-store.ts';
 import { type QueueAddress, keyOf } from './recipient-queues.ts';
-import type { DeliveryOutcomes } from './settlements.ts';
+import type { DeliveryOutcomes } from './delivery-outcomes.ts';
 
 /** The deliveries that are due by now, whatever the clock has done. */
 export interface DueDeliveries {
@@ -21,7 +21,7 @@ export interface DueDeliveries {
 
 export interface DueDeliveriesOptions {
   readonly store: Pick<DeliveryStore, 'dueDeliveries'>;
-  readonly settlements: Pick<DeliveryOutcomes, 'settledIds'>;
+  readonly outcomes: Pick<DeliveryOutcomes, 'settledIds'>;
   readonly clock: Clock;
   /** Whether reminders of an incident are suppressed for now. */
   readonly isSilenced?: ((incident: Incident) => boolean) | undefined;
@@ -30,7 +30,7 @@ export interface DueDeliveriesOptions {
 const most = 10_000;
 const clockStepMs = 1_000;
 
-export function createDueDeliveries({ store, settlements, clock, isSilenced }: DueDeliveriesOptions): DueDeliveries {
+export function createDueDeliveries({ store, outcomes, clock, isSilenced }: DueDeliveriesOptions): DueDeliveries {
   const overdue = new Set<number>();
   const refused = new Set<number>();
   const awake = new Set<string>();
@@ -64,7 +64,7 @@ export function createDueDeliveries({ store, settlements, clock, isSilenced }: D
       if (ahead < wallAhead - clockStepMs) isEverythingDue = true;
       wallAhead = ahead;
       const now = clock.now();
-      const settled = settlements.settledIds();
+      const settled = outcomes.settledIds();
       const isAnyOverdue = isEverythingDue || overdue.size + awake.size + hastened.size > 0;
       const rows = store
         .dueDeliveries(isAnyOverdue ? Number.MAX_SAFE_INTEGER : now, most)

@@ -21,20 +21,20 @@ export function startHeartbeat(options: HeartbeatOptions): BackgroundTask {
 }
 
 async function beat({ clock, log, everyMs, troubles, call }: HeartbeatOptions, signal: AbortSignal): Promise<void> {
-  let lastTold = '';
-  const tell = (trouble: string) => {
-    if (trouble !== lastTold && trouble === '') log.info('heartbeat sent again');
-    else if (trouble !== lastTold) log.warn(trouble);
-    lastTold = trouble;
+  let lastReported = '';
+  const report = (trouble: string) => {
+    if (trouble !== lastReported && trouble === '') log.info('heartbeat sent again');
+    else if (trouble !== lastReported) log.warn(trouble);
+    lastReported = trouble;
   };
   do {
-    const broken = found(troubles);
-    if (broken.length > 0) tell(`no heartbeat: ${broken.join('; ')}`);
-    else tell(await outcomeOf(call, clock, signal));
+    const broken = readTroubles(troubles);
+    if (broken.length > 0) report(`no heartbeat: ${broken.join('; ')}`);
+    else report(await outcomeOf(call, clock, signal));
   } while (await sleepUnlessAborted(clock, everyMs, signal));
 }
 
-function found(troubles: HeartbeatOptions['troubles']): readonly string[] {
+function readTroubles(troubles: HeartbeatOptions['troubles']): readonly string[] {
   try {
     return troubles();
   } catch (error) {

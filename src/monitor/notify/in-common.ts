@@ -11,7 +11,7 @@ export interface CommonCause {
 }
 
 /** Looks for common labels, a common host, the only nodes that see them, and a common cause. */
-export function inCommon(incidents: readonly Incident[]): CommonCause {
+export function commonCauseOf(incidents: readonly Incident[]): CommonCause {
   const [first] = incidents;
   const targets = new Set(incidents.map(({ target }) => target));
   if (first === undefined || targets.size < 2) return { text: '', labels: {} };
@@ -19,9 +19,9 @@ export function inCommon(incidents: readonly Incident[]): CommonCause {
     Object.entries(first.labels).filter(([name, value]) => incidents.every((one) => one.labels[name] === value)),
   );
   const written = Object.entries(labels).map(([name, value]) => `${name}=${value}`);
-  const host = same(incidents.map(hostOf));
-  const nodes = same(incidents.map(onlyNodes));
-  const cause = same(incidents.map(latestCause));
+  const host = sharedValue(incidents.map(hostOf));
+  const nodes = sharedValue(incidents.map(onlyNodes));
+  const cause = sharedValue(incidents.map(latestCause));
   const all = [
     ...(written.length === 0 ? [] : [`with ${singleLine(written.join(', '), 120)}`]),
     ...(host === null ? [] : [`on ${singleLine(host, 80)}`]),
@@ -31,7 +31,7 @@ export function inCommon(incidents: readonly Incident[]): CommonCause {
   return { text: `${text}${cause === null ? '' : `: ${singleLine(cause, 120)}`}`, labels };
 }
 
-function same(values: readonly (string | null)[]): string | null {
+function sharedValue(values: readonly (string | null)[]): string | null {
   const [first = null] = values;
   return values.every((value) => value === first) ? first : null;
 }

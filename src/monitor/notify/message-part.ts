@@ -57,8 +57,8 @@ export function messagePartOf(rows: PendingRows): MessagePart | null {
 }
 
 /**
- * The deliveries of a part that a message is to be noted and settled for: all of them, but for those that an earlier message may have
- * told, where the end of an incident does not wait until that one is repeated.
+ * The deliveries of a part that a message covers: all of them, except those that an earlier message may have covered, if the end of
+ * an incident does not wait for that message to be repeated.
  */
 export function ownDeliveriesOf({ sent, merged, rows }: MessagePart): readonly Delivery[] {
   const all = [sent, ...merged];
@@ -66,8 +66,10 @@ export function ownDeliveriesOf({ sent, merged, rows }: MessagePart): readonly D
   return earlier.size === rows.length ? all : all.filter(({ id }) => !earlier.has(id));
 }
 
-/** The other deliveries of a part, and the earlier messages that may have told them. */
-export function toldBefore(part: MessagePart): readonly { readonly delivery: Delivery; readonly message: string }[] {
+/** The other deliveries of a part, and the earlier messages that may have contained them. */
+export function previouslySent(
+  part: MessagePart,
+): readonly { readonly delivery: Delivery; readonly message: string }[] {
   const own = new Set(ownDeliveriesOf(part).map(({ id }) => id));
   return part.rows.flatMap(({ delivery, message }) =>
     message === null || own.has(delivery.id) ? [] : [{ delivery, message }],

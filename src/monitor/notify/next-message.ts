@@ -66,7 +66,7 @@ export function nextMessage({ rows, sent }: RecipientQueue, policy: DeliveryPoli
   if (over.length > 0) return { kind: 'drop', reason: 'over', rows: over };
 
   const parts = left.flatMap(({ part, timing }) =>
-    part === null || timing.kind !== 'now' || !isTold(part, now) ? [] : [part],
+    part === null || timing.kind !== 'now' || !isIncluded(part, now) ? [] : [part],
   );
   const later = left
     .flatMap(({ timing }) => (timing.kind === 'later' ? [timing] : []))
@@ -96,7 +96,7 @@ function afterStorm(
   { storm, grouping }: DeliveryPolicy,
   sent: RecipientQueue['sent'],
 ): ScheduledGroup {
-  const alike = sent.filter(({ severity }) => severity === gravest(group.parts)).map(({ at }) => at);
+  const alike = sent.filter(({ severity }) => severity === highestSeverity(group.parts)).map(({ at }) => at);
   const slot = nextSlot(storm, alike);
   if (slot <= group.at) return { ...group, isStorm: false };
   if (!isUrgent(group)) return { ...group, at: slot, reason: 'storm', isStorm: true };
@@ -110,7 +110,7 @@ function isUrgent({ parts: [{ kind, incident }] }: Pick<MessageGroup, 'parts'>):
 }
 
 /** The highest severity of what a message tells. */
-export function gravest(parts: MessageParts): Severity {
+export function highestSeverity(parts: MessageParts): Severity {
   return severities.find((severity) => parts.some(({ incident }) => incident.severity === severity)) ?? 'info';
 }
 
@@ -149,7 +149,7 @@ function endedSince(rows: readonly PendingDelivery[], now: number): ReadonlySet<
 }
 
 // A reminder goes out when it is due; everything else is included now, however far off its next attempt is.
-function isTold({ kind, sent }: MessagePart, now: number): boolean {
+function isIncluded({ kind, sent }: MessagePart, now: number): boolean {
   return kind !== 'reminder' || sent.nextAttemptAt <= now;
 }
 

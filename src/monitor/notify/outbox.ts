@@ -14,12 +14,12 @@ import { sortOf } from './next-message.ts';
 import { type QueueAddress, createRecipientQueues, type RecipientQueues } from './recipient-queues.ts';
 import { createRefusals } from './refusals.ts';
 import { createSender } from './sender.ts';
-import { createSettlements, type DeliveryEvent } from './settlements.ts';
+import { createDeliveryOutcomes, type DeliveryEvent } from './delivery-outcomes.ts';
 
-export type { DeliveryEvent } from './settlements.ts';
+export type { DeliveryEvent } from './delivery-outcomes.ts';
 
 export interface OutboxOptions {
-  readonly store: Pick<DeliveryStore, 'dueDeliveries' | 'nextDeliveryAt' | 'claim' | 'settle' | 'sentMessages'>;
+  readonly store: Pick<DeliveryStore, 'dueDeliveries' | 'nextDeliveryAt' | 'claim' | 'storeOutcomes' | 'sentMessages'>;
   readonly channels: readonly Channel[];
   readonly clock: Clock;
   readonly random: Random;
@@ -85,15 +85,15 @@ export function createOutbox(options: OutboxOptions): Outbox {
   const { store, clock, log, policyOf = () => plainPolicy } = options;
   const stopping = new AbortController();
   const queues = createRecipientQueues({ clock, concurrency: options.concurrency ?? 4, policyOf });
-  const settlements = createSettlements(options);
-  const due = createDueDeliveries({ ...options, settlements });
+  const outcomes = createDeliveryOutcomes(options);
+  const due = createDueDeliveries({ ...options, outcomes });
   const refusals = createRefusals(clock, log);
   const send = createSender({
     ...options,
     identity: options.identity ?? '',
     content: contentOptionsOf(options),
     queues,
-    settlements,
+    outcomes,
     due,
     refusals,
     signal: stopping.signal,
@@ -111,14 +111,14 @@ export function createOutbox(options: OutboxOptions): Outbox {
     lookedAt = clock.elapsed();
     let napMs = busyNapMs;
     try {
-      settlements.storeUnstored();
+      outcomes.storeUnstored();
       remember();
       queues.fill(due.read());
       startSending();
-      if (running.size === 0 && !settlements.hasUnstored) napMs = untilNext();
+      if (running.size === 0 && !outcomes.hasUnstored) napMs = untilNext();
       if (isRemembered) complaint.over();
     } catch (error) {
-      complaint.tell(error);
+      complaint.report(error);
     }
     nap?.[Symbol.dispose]();
     nap = clock.after(napMs, pass);
@@ -132,7 +132,7 @@ export function createOutbox(options: OutboxOptions): Outbox {
       rememberSent(options, queues);
       isRemembered = true;
     } catch (error) {
-      complaint.tell(error);
+      complaint.report(error);
     }
   }
 
@@ -203,7 +203,7 @@ function rememberSent({ store, clock }: OutboxOptions, queues: Pick<RecipientQue
 function createComplaint(log: Log) {
   let last = '';
   return {
-    tell(error: unknown): void {
+    report(error: unknown): void {
       if (last !== messageOf(error)) log.error({ err: error }, 'cannot read pending deliveries; retrying');
       last = messageOf(error);
     },

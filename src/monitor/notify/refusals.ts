@@ -10,8 +10,8 @@ export interface Refusals {
   rejected(address: QueueAddress, incidents: readonly string[]): void;
   /** The addresses that were rejected for an incident, as `keyOf` writes them. */
   rejectedFor(incident: string): ReadonlySet<string>;
-  /** A message was refused, for now or for good; `told` says whether another recipient is known to have been notified. */
-  refused(channel: string, incidents: readonly string[], reason: string, told: boolean): void;
+  /** A message was refused, for now or for good; `notified` says whether another recipient is known to have been notified. */
+  refused(channel: string, incidents: readonly string[], reason: string, notified: boolean): void;
   /** For how many milliseconds no recipient of a delivery could be reached, by any channel; 0 if one could. */
   ms(): number;
   /** No recipient could be reached through a channel, by its last attempt. */
@@ -31,21 +31,21 @@ const awayMs = 5_000;
 
 /** A server that is away is logged when it goes, when its reason changes, and when it is back: not for each message that waits. */
 export function createRefusals(clock: Clock, log: Log): Refusals {
-  const told = new Set<string>();
+  const notified = new Set<string>();
   const rejections = new Map<string, Set<string>>();
   const reasons = new Map<string, { readonly reason: string; readonly since: number; messages: number }>();
-  let untoldSince: number | null = null;
+  let unnotifiedSince: number | null = null;
   const unreached = new Set<string>();
   let reachedAt = Number.NEGATIVE_INFINITY;
 
   return {
     delivered(channel, incidents) {
-      for (const id of incidents) told.add(id);
-      for (const id of told) {
-        if (told.size <= mostIncidents) break;
-        told.delete(id);
+      for (const id of incidents) notified.add(id);
+      for (const id of notified) {
+        if (notified.size <= mostIncidents) break;
+        notified.delete(id);
       }
-      untoldSince = null;
+      unnotifiedSince = null;
       const known = reasons.get(channel);
       if (known === undefined) return;
       reasons.delete(channel);
@@ -60,8 +60,8 @@ export function createRefusals(clock: Clock, log: Log): Refusals {
       }
     },
     rejectedFor: (incident) => rejections.get(incident) ?? none,
-    refused(channel, incidents, reason, isTold) {
-      if (!isTold && !incidents.some((id) => told.has(id))) untoldSince ??= clock.elapsed();
+    refused(channel, incidents, reason, isNotified) {
+      if (!isNotified && !incidents.some((id) => notified.has(id))) unnotifiedSince ??= clock.elapsed();
       const known = reasons.get(channel);
       if (known?.reason === reason) known.messages += 1;
       else {
@@ -75,7 +75,7 @@ export function createRefusals(clock: Clock, log: Log): Refusals {
       reachedAt = clock.elapsed();
     },
     isCutOff: (withinMs) => unreached.size > 0 && clock.elapsed() - reachedAt >= withinMs,
-    ms: () => (untoldSince === null ? 0 : Math.max(0, clock.elapsed() - untoldSince)),
+    ms: () => (unnotifiedSince === null ? 0 : Math.max(0, clock.elapsed() - unnotifiedSince)),
     isAway(channel) {
       const since = reasons.get(channel)?.since;
       return since !== undefined && clock.elapsed() - since >= awayMs;

@@ -4,8 +4,8 @@ import type { Incident, StatedDoubt } from '../judge/incident.ts';
 import type { MessagePart } from './message-part.ts';
 
 /** Why news comes later than it might have, though it could be delivered. */
-export function heldBack({ toldLate }: MessagePart['incident']): readonly string[] {
-  return toldLate === null ? [] : [`This notification is late, for ${singleLine(toldLate)}.`];
+export function suppressionRemarks({ lateReason }: MessagePart['incident']): readonly string[] {
+  return lateReason === null ? [] : [`This notification is late, for ${singleLine(lateReason)}.`];
 }
 
 /** What a phrase about an incident says with what was in doubt when it was notified: `is down, or this Watchpost is cut off`. */
@@ -34,7 +34,7 @@ export function doubtsOf(incidents: readonly Pick<Incident, 'doubt'>[], zone: st
 /** Why the news of a beginning comes later than it might have. */
 export function lateness({ incident, sent }: MessagePart): readonly string[] {
   return [
-    ...heldBack(incident),
+    ...suppressionRemarks(incident),
     ...(sent.lastError === null
       ? []
       : [`This notification is late because it could not be delivered: ${singleLine(sent.lastError)}.`]),
@@ -54,7 +54,7 @@ export function delay({ sent: { lastError: trouble }, mayBeKnown }: MessagePart)
 const mostUnreached = 3;
 
 /** Other recipients of these incidents that could not be notified. */
-export function unreachedInWords(parts: readonly MessagePart[]): readonly string[] {
+export function unreachedRemarks(parts: readonly MessagePart[]): readonly string[] {
   const found = new Map(
     parts.flatMap(({ unreached }) => unreached.map((one) => [`${one.channel} ${one.recipient}`, one])),
   );
@@ -72,7 +72,7 @@ export function unreachedInWords(parts: readonly MessagePart[]): readonly string
 }
 
 /** Why the news of some comes late, each reason once. */
-export function lateInWords(parts: readonly MessagePart[]): readonly string[] {
+export function lateRemarks(parts: readonly MessagePart[]): readonly string[] {
   const reasons = Map.groupBy(
     parts.flatMap((part) => lateReasons(part)),
     (reason) => reason,
@@ -85,7 +85,7 @@ export function lateInWords(parts: readonly MessagePart[]): readonly string[] {
 
 function lateReasons({ incident, sent }: MessagePart): readonly string[] {
   return [
-    ...(incident.toldLate === null ? [] : [singleLine(incident.toldLate)]),
+    ...(incident.lateReason === null ? [] : [singleLine(incident.lateReason)]),
     ...(sent.lastError === null ? [] : [`it could not be delivered: ${singleLine(sent.lastError)}`]),
   ];
 }

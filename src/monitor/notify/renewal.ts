@@ -7,7 +7,7 @@ import { type Channel, type DeliveryReceipt, type RenewalTimes, renewalTimes } f
 import type { DeliveryStore } from './delivery-store.ts';
 
 export interface RenewalOptions {
-  readonly store: Pick<DeliveryStore, 'toldAndOpen'>;
+  readonly store: Pick<DeliveryStore, 'notifiedAndOpen'>;
   readonly channels: readonly Channel[];
   readonly clock: Clock;
   readonly log: Log;
@@ -49,14 +49,14 @@ async function renewChannel(
   channel: Channel,
   { store, clock, log, linkTo, failing, signal }: RenewalContext,
 ): Promise<void> {
-  const told = () => store.toldAndOpen(channel.name);
+  const openAlerts = () => store.notifiedAndOpen(channel.name);
   const renewOne = async (recipient: string) => {
     const open = () =>
-      told().flatMap(({ incident, ...one }) =>
+      openAlerts().flatMap(({ incident, ...one }) =>
         one.recipient === recipient ? [{ incident, link: linkTo(incident) }] : [],
       );
     using limit = deadline(clock, attemptMs, signal);
-    const receipt = await guarded(async () => channel.renew?.(open, recipient, limit.signal));
+    const receipt = await catchRejection(async () => channel.renew?.(open, recipient, limit.signal));
     if (signal.aborted || receipt === undefined) return;
     const about = { channel: channel.name, recipient };
     const key = JSON.stringify(about);
@@ -68,13 +68,15 @@ async function renewChannel(
     }
   };
   try {
-    await Promise.all([...new Set(told().map(({ recipient }) => recipient))].map(renewOne));
+    await Promise.all([...new Set(openAlerts().map(({ recipient }) => recipient))].map(renewOne));
   } catch (error) {
     log.error({ err: error, channel: channel.name }, 'cannot read open alerts to renew them');
   }
 }
 
-async function guarded(action: () => Promise<DeliveryReceipt | undefined>): Promise<DeliveryReceipt | undefined> {
+async function catchRejection(
+  action: () => Promise<DeliveryReceipt | undefined>,
+): Promise<DeliveryReceipt | undefined> {
   try {
     return await action();
   } catch (error) {

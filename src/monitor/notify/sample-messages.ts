@@ -30,7 +30,7 @@ function sampleOf(kind: Exclude<MessageKind, 'summary'>, zone: string, now: numb
   const part = (...own: readonly Delivery[]) => {
     const isOver = own.some(({ kind: one }) => one === 'resolved' || one === 'closed');
     const isUpdate = own.some(({ kind: one }) => one === 'update');
-    const incident = isOver ? over(now) : isUpdate ? otherwise(now) : open(now);
+    const incident = isOver ? endedIncident(now) : isUpdate ? otherwise(now) : open(now);
     const made = messagePartOf(rows(incident, ...own));
     if (made === null) throw new RangeError('a sample without content');
     return made;
@@ -92,8 +92,8 @@ function open(now: number): Incident {
     timeline: [],
     labels: { team: 'shop' },
     held: null,
-    told: null,
-    toldLate: null,
+    notified: null,
+    lateReason: null,
     acknowledged: null,
   };
 }
@@ -103,7 +103,7 @@ function otherwise(now: number): Incident {
   return { ...open(now), laterCauses: [{ number: 1, at: now - minute, code: 'exit', cause }] };
 }
 
-function over(now: number): Incident {
+function endedIncident(now: number): Incident {
   const up = open(now).votes.map((line): VoteLine => vote(line.node, line.place, 'up'));
   return { ...open(now), endedAt: now - 2 * minute, closing: 'recovered', closingVotes: up };
 }

@@ -10,7 +10,7 @@ import type { ContentOptions } from './content.ts';
 import type { DeliveryPolicy } from './delivery-policy.ts';
 import type { DueDeliveries } from './due-deliveries.ts';
 import { ownDeliveriesOf } from './message-part.ts';
-import { gravest, type MessageParts, sortOf } from './next-message.ts';
+import { highestSeverity, type MessageParts, sortOf } from './next-message.ts';
 import {
   type QueueAddress,
   deliveriesOf,
@@ -20,14 +20,14 @@ import {
 } from './recipient-queues.ts';
 import type { Refusals } from './refusals.ts';
 import {
-  settlementsOfDead,
-  settlementsOfFailed,
+  outcomesOfDead,
+  outcomesOfFailed,
   type DeliveryFailure,
-  settlementsOfMerged,
-  settlementsOfRefused,
-  settlementsOfSent,
-} from './settlements-of.ts';
-import type { DeliveryOutcomes } from './settlements.ts';
+  outcomesOfMerged,
+  outcomesOfRefused,
+  outcomesOfSent,
+} from './outcomes-of.ts';
+import type { DeliveryOutcomes } from './delivery-outcomes.ts';
 
 export interface SenderOptions {
   readonly channels: readonly Channel[];
@@ -38,7 +38,7 @@ export interface SenderOptions {
   /** Distinguishes the messages of this installation from those of others that watch the same names. */
   readonly identity: string;
   readonly queues: Pick<RecipientQueues, 'remember' | 'release'>;
-  readonly settlements: DeliveryOutcomes;
+  readonly outcomes: DeliveryOutcomes;
   readonly due: DueDeliveries;
   readonly refusals: Refusals;
   /** Other ways to the same people. */
@@ -59,7 +59,7 @@ interface SendAttempt {
 }
 
 export function createSender(options: SenderOptions): MessageSender {
-  const { clock, random, log, queues, settlements, due, refusals, signal } = options;
+  const { clock, random, log, queues, outcomes, due, refusals, signal } = options;
   const channels = new Map(options.channels.map((channel) => [channel.name, channel]));
 
   // Fails only by a defect of our own, and then neither loses the deliveries nor tries them in a tight loop.
@@ -69,7 +69,7 @@ export function createSender(options: SenderOptions): MessageSender {
     } catch (error) {
       log.error({ err: error, incident: parts[0].incident.id }, 'cannot compose a message');
       const reason = messageOf(error);
-      tryLater(parts, { reason, askedMs: undefined, message: chosenId, leastMs: null });
+      scheduleRetry(parts, { reason, askedMs: undefined, message: chosenId, leastMs: null });
       return null;
     }
   }
@@ -79,35 +79,35 @@ export function createSender(options: SenderOptions): MessageSender {
     const incidents = parts.map(({ incident }) => incident.id);
     if (receipt.kind !== 'retry') refusals.reached(address.channel);
     else if (!signal.aborted) refusals.unreached(address.channel);
-    const isTold = parts.every(({ isKnownToOthers }) => isKnownToOthers);
+    const isNotified = parts.every(({ isKnownToOthers }) => isKnownToOthers);
     switch (receipt.kind) {
       case 'delivered': {
         if (refusals.isAway(address.channel)) due.awaken(address.channel);
         refusals.delivered(address.channel, incidents);
         log.info({ incidents, kind, ...address, message: id, response: receipt.response }, 'delivered');
-        const severity = gravest(parts);
+        const severity = highestSeverity(parts);
         const sort = kind === 'digest' ? kind : sortOf(parts[0].kind, severity);
         queues.remember(address, { sort, severity }, 0);
         const went = { message: id, reference: receipt.reference };
         const isNews = (part: MessageParts[number]) => wasRejectedSince(part, address);
-        return settlements.settle(settlementsOfSent(parts, went, { policy, isNews, at: clock.now() }));
+        return outcomes.store(outcomesOfSent(parts, went, { policy, isNews, at: clock.now() }));
       }
       case 'rejected': {
-        refusals.refused(address.channel, incidents, receipt.reason, isTold);
+        refusals.refused(address.channel, incidents, receipt.reason, isNotified);
         refusals.rejected(address, incidents);
-        const { waiting, over } = settlementsOfRefused(parts, receipt.reason, random, clock.now());
+        const { waiting, over } = outcomesOfRefused(parts, receipt.reason, random, clock.now());
         due.refused(waiting.map(({ delivery }) => delivery.id));
-        settlements.settle(waiting);
+        outcomes.store(waiting);
         due.hasten(incidents, options.othersOf?.(address) ?? []);
         return giveUp(over, receipt.reason);
       }
       case 'retry': {
         // An attempt that we broke off ourselves says nothing about the other side: it stays due.
         if (signal.aborted) return;
-        refusals.refused(address.channel, incidents, receipt.reason, isTold);
+        refusals.refused(address.channel, incidents, receipt.reason, isNotified);
         // That a repeat did not arrive says nothing about the first.
         const { reason, afterMs: askedMs, isUncertain = false, atLeastMs: leastMs = null } = receipt;
-        return tryLater(parts, { reason, askedMs, leastMs, message: isRepeat || isUncertain ? id : null });
+        return scheduleRetry(parts, { reason, askedMs, leastMs, message: isRepeat || isUncertain ? id : null });
       }
     }
   }
@@ -119,10 +119,10 @@ export function createSender(options: SenderOptions): MessageSender {
     return [...refusals.rejectedFor(incident.id)].some((one) => !said.has(one));
   }
 
-  function tryLater(parts: MessageParts, failure: DeliveryFailure): void {
-    const { retried, hopeless } = settlementsOfFailed(parts, failure, random, clock.now());
+  function scheduleRetry(parts: MessageParts, failure: DeliveryFailure): void {
+    const { retried, hopeless } = outcomesOfFailed(parts, failure, random, clock.now());
     giveUp(hopeless, failure.reason);
-    settlements.settle(retried);
+    outcomes.store(retried);
   }
 
   function giveUp(deliveries: readonly Delivery[], reason: string): void {
@@ -130,7 +130,7 @@ export function createSender(options: SenderOptions): MessageSender {
     const given = deliveries.map(({ id }) => id);
     const { channel, recipient } = deliveries[0] ?? {};
     log.error({ deliveries: given, channel, recipient }, `given up: ${reason}`);
-    settlements.settle(settlementsOfDead(deliveries, reason, clock.now()));
+    outcomes.store(outcomesOfDead(deliveries, reason, clock.now()));
   }
 
   async function send(parts: MessageParts, { next, policy, ...address }: MessageDispatch): Promise<void> {
@@ -140,7 +140,7 @@ export function createSender(options: SenderOptions): MessageSender {
     const chosenId = next.kind === 'send' ? next.message : null;
     const message = compose(parts, policy, chosenId);
     if (message === null) return;
-    if (chosenId === null) settlements.claim(message.id, parts.flatMap(ownDeliveriesOf));
+    if (chosenId === null) outcomes.claim(message.id, parts.flatMap(ownDeliveriesOf));
     const attempt = { clock, log, signal };
     const receipt = await attemptToSend(channel, message, address.recipient, attempt);
     conclude({ address, policy, parts, message, isRepeat: chosenId !== null }, receipt);
@@ -151,7 +151,7 @@ export function createSender(options: SenderOptions): MessageSender {
     try {
       const deliveries = deliveriesOf(next);
       due.begun(deliveries.map(({ id }) => id));
-      if (next.kind === 'drop') settlements.settle(settlementsOfMerged(deliveries, null, clock.now()));
+      if (next.kind === 'drop') outcomes.store(outcomesOfMerged(deliveries, null, clock.now()));
       else await send(next.parts, dispatch);
     } finally {
       queues.release(dispatch);

@@ -9,7 +9,7 @@ import { attemptToSend } from './attempt.ts';
 import { backoffMs } from './backoff.ts';
 import type { Channel, Message } from './channel.ts';
 import { messageName } from './compose-message.ts';
-import { tellSummary } from './content-of-summary.ts';
+import { summaryContent } from './content-of-summary.ts';
 import type { QueueAddress } from './recipient-queues.ts';
 import { createRooms, type ConcurrencyLimit } from './rooms.ts';
 import type { SummaryFacts, SummaryStore } from './summary-facts.ts';
@@ -92,7 +92,7 @@ export function summaryMessage(
     references: [],
     beginnings: new Map(),
     links: new Map(),
-    content: tellSummary(facts, zone),
+    content: summaryContent(facts, zone),
     at: facts.to,
   };
 }

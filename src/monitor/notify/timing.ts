@@ -12,9 +12,9 @@ const now: DeliveryTiming = { kind: 'now' };
 const never: DeliveryTiming = { kind: 'never' };
 
 /**
- * What a recipient's wishes make of the unsettled deliveries of one incident. Pure. A beginning waits until the incident has gone
- * on for `afterMs`, and until their hours; what is over or acknowledged by then was never theirs, and its end neither. What they
- * were told of ends for them too, within their hours. A recipient that was tried before gets the rest.
+ * When the pending deliveries of one incident are due, by the settings of a recipient. Pure. An `opened` waits until the incident has
+ * lasted for `afterMs`, and until the recipient's hours; an incident that is over or acknowledged by then is never sent, nor is its
+ * end. The end of a notified incident is sent within the hours. A recipient that was tried before gets the rest.
  */
 export function timingOf(
   rows: readonly [PendingDelivery, ...PendingDelivery[]],

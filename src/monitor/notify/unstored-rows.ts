@@ -22,7 +22,7 @@ export interface UnstoredRows {
   /** To be called once it is stored. */
   remove(row: UnstoredRow): void;
   claim(id: number, message: string): void;
-  settle(settlement: DeliveryOutcome): void;
+  storeOutcome(outcome: DeliveryOutcome): void;
   /** The incident as the newest of what could not be stored says, where that says anything. */
   incident(id: string): Incident | undefined;
   pending(): readonly UnstoredRow[];
@@ -86,13 +86,13 @@ export function createUnstoredRows(): UnstoredRows {
       const row = byId(id);
       if (row !== undefined) put({ ...row, message });
     },
-    settle(settlement) {
-      const row = byId(settlement.id);
+    storeOutcome(outcome) {
+      const row = byId(outcome.id);
       if (row === undefined) return;
-      put(settled(row, settlement));
+      put(withOutcome(row, outcome));
       const { delivery } = row;
       const isOpen = incidents.get(delivery.incidentId)?.endedAt === null;
-      if (settlement.state === 'sent' && settlement.remindAt !== null && isOpen) remind(delivery, settlement.remindAt);
+      if (outcome.state === 'sent' && outcome.remindAt !== null && isOpen) remind(delivery, outcome.remindAt);
     },
     incident: (id) => incidents.get(id),
     of: (incident) => [...rows.values()].filter(({ delivery }) => delivery.incidentId === incident),
@@ -112,23 +112,22 @@ export function createUnstoredRows(): UnstoredRows {
     toldAndOpen: (channel) =>
       [...rows.values()].flatMap(({ delivery, last }) => {
         const incident = incidents.get(delivery.incidentId);
-        const isTold = delivery.channel === channel && delivery.kind === 'opened' && last?.state === 'sent';
-        return isTold && incident?.endedAt === null ? [{ recipient: delivery.recipient, incident }] : [];
+        const isNotified = delivery.channel === channel && delivery.kind === 'opened' && last?.state === 'sent';
+        return isNotified && incident?.endedAt === null ? [{ recipient: delivery.recipient, incident }] : [];
       }),
   };
 }
 
-function settled(row: UnstoredRow, settlement: DeliveryOutcome): UnstoredRow {
+function withOutcome(row: UnstoredRow, outcome: DeliveryOutcome): UnstoredRow {
   const { delivery, last } = row;
-  if (settlement.state === 'dead')
-    return { ...row, last: settlement, delivery: { ...delivery, lastError: settlement.error } };
-  if (settlement.state !== 'pending') return { ...row, last: settlement, message: settlement.message };
-  const { nextAttemptAt, error: lastError, message } = settlement;
-  const tellOthersAt = (last?.state === 'pending' ? last.tellOthersAt : null) ?? settlement.tellOthersAt ?? null;
+  if (outcome.state === 'dead') return { ...row, last: outcome, delivery: { ...delivery, lastError: outcome.error } };
+  if (outcome.state !== 'pending') return { ...row, last: outcome, message: outcome.message };
+  const { nextAttemptAt, error: lastError, message } = outcome;
+  const notifyOthersAt = (last?.state === 'pending' ? last.notifyOthersAt : null) ?? outcome.notifyOthersAt ?? null;
   return {
     delivery: { ...delivery, attempts: delivery.attempts + 1, nextAttemptAt, lastError },
     message,
-    last: { ...settlement, tellOthersAt },
+    last: { ...outcome, notifyOthersAt },
   };
 }
 

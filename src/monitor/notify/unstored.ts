@@ -7,7 +7,7 @@ import { createUnstoredRows, isPending, laneOf, type UnstoredRow } from './unsto
 
 type NotificationStore = Pick<
   DeliveryStore,
-  'dueDeliveries' | 'nextDeliveryAt' | 'claim' | 'settle' | 'sentMessages' | 'toldAndOpen'
+  'dueDeliveries' | 'nextDeliveryAt' | 'claim' | 'storeOutcomes' | 'sentMessages' | 'notifiedAndOpen'
 >;
 
 /** The stored deliveries, and beside them in memory those that could not be stored so far. */
@@ -15,10 +15,10 @@ export interface UnstoredDeliveries extends NotificationStore {
   /** How many notifications of an incident's beginning there are, stored or not. */
   beginningsOf(incident: string): number;
   /**
-   * Has people told of what could not be stored so far, by messages with the ids that they would have had. Where it is stored later,
+   * Notifies of what could not be stored so far, by messages with the ids that they would have had. Where it is stored later,
    * its deliveries are settled as they ended here.
    */
-  tell(record: Pick<RoundRecord, 'incidents' | 'deliveries'>): void;
+  add(record: Pick<RoundRecord, 'incidents' | 'deliveries'>): void;
   /** What became of the deliveries of an incident, stored or not. */
   deliveriesOf(incident: string): readonly ListedDelivery[];
 }
@@ -57,7 +57,7 @@ export function createUnstored({ store, log }: UnstoredOptions): UnstoredDeliver
     if (row === undefined) return [{ ...stored, incident }];
     const { id } = stored.delivery;
     const { delivery, message, last } = row;
-    if (last !== null) store.settle([{ ...last, id }]);
+    if (last !== null) store.storeOutcomes([{ ...last, id }]);
     if (isPending(row)) {
       const noted = last?.state === 'pending' ? last.message : null;
       if (message !== null && message !== noted) store.claim(message, [id]);
@@ -95,7 +95,7 @@ export function createUnstored({ store, log }: UnstoredOptions): UnstoredDeliver
       const stored = readStored(() => store.listDeliveries({ incident, limit: mostOfIncident }), []);
       return [...stored.filter((one) => !names.has(nameOf(one))), ...unstored];
     },
-    tell: (record) => rows.add(record),
+    add: (record) => rows.add(record),
     beginningsOf(incident) {
       if (rows.incident(incident) !== undefined) return 1;
       const stored = store.listDeliveries({ incident, limit: mostOfIncident });
@@ -122,16 +122,16 @@ export function createUnstored({ store, log }: UnstoredOptions): UnstoredDeliver
       const stored = ids.filter((id) => rows.byId(id) === undefined).map((id) => storedAs.get(id) ?? id);
       if (stored.length > 0) store.claim(message, stored);
     },
-    settle(settlements) {
-      for (const settlement of settlements) rows.settle(settlement);
-      const stored = settlements
+    storeOutcomes(outcomes) {
+      for (const outcome of outcomes) rows.storeOutcome(outcome);
+      const stored = outcomes
         .filter(({ id }) => rows.byId(id) === undefined)
-        .map((settlement) => ({ ...settlement, id: storedAs.get(settlement.id) ?? settlement.id }));
-      if (stored.length > 0) store.settle(stored);
+        .map((outcome) => ({ ...outcome, id: storedAs.get(outcome.id) ?? outcome.id }));
+      if (stored.length > 0) store.storeOutcomes(stored);
     },
     sentMessages: (since) => store.sentMessages(since),
-    toldAndOpen(channel) {
-      const stored = readStored(() => store.toldAndOpen(channel), []).filter(
+    notifiedAndOpen(channel) {
+      const stored = readStored(() => store.notifiedAndOpen(channel), []).filter(
         ({ incident }) => (rows.incident(incident.id) ?? incident).endedAt === null,
       );
       return [...stored, ...rows.toldAndOpen(channel)];

@@ -101,7 +101,7 @@ export function createConnectivity(): Connectivity {
 
   const isCompared = () => known.livingUpTo(2, (name) => streak?.rounds.has(name) === true) >= 2;
 
-  function takeSign(target: string, at: number, now: number): ConnectivityChange | null {
+  function recordUp(target: string, at: number, now: number): ConnectivityChange | null {
     known.seenUp(target, at);
     lastUpAt = Math.max(lastUpAt, at);
     if (!isLost) {
@@ -134,10 +134,10 @@ export function createConnectivity(): Connectivity {
     streak.looks += 1;
     streak.rounds.set(target, (streak.rounds.get(target) ?? 0) + 1);
     streak.sawDown ||= seesDown;
-    return isConvincing(streak, known, now) ? lose(streak) : null;
+    return isConvincing(streak, known, now) ? declareLost(streak) : null;
   }
 
-  function lose({ firstAt, rounds, sawDown }: Streak): ConnectivityChange {
+  function declareLost({ firstAt, rounds, sawDown }: Streak): ConnectivityChange {
     isLost = true;
     firstGood = null;
     return { kind: 'lost', since: firstAt, targets: [...rounds.keys()], sawDown };
@@ -162,7 +162,7 @@ export function createConnectivity(): Connectivity {
         isPathLost = false;
         returnedAt = Math.max(returnedAt, now + returnMs);
       }
-      if (round.votes.some(({ outcome }) => outcome.status === 'up')) return takeSign(round.target, round.dueAt, now);
+      if (round.votes.some(({ outcome }) => outcome.status === 'up')) return recordUp(round.target, round.dueAt, now);
       return takeSilence(round, now);
     },
     doubtAbout(target, now) {

@@ -219,8 +219,8 @@ type OwnIncidentTemplate = Pick<
   'target' | 'rule' | 'severity' | 'wording' | 'subject' | 'condition' | 'startedAt' | 'cause'
 >;
 
-function opened(now: number, told: OwnIncidentTemplate): Incident {
-  return { ...common, ...told, id: incidentIdOf(told.target, told.rule, now), openedAt: now };
+function opened(now: number, template: OwnIncidentTemplate): Incident {
+  return { ...common, ...template, id: incidentIdOf(template.target, template.rule, now), openedAt: now };
 }
 
 const common = {
@@ -231,8 +231,8 @@ const common = {
   timeline: [],
   labels: {},
   held: null,
-  told: [],
-  toldLate: null,
+  notified: [],
+  lateReason: null,
   laterCauses: [],
   acknowledged: null,
 } as const;

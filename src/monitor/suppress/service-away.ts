@@ -13,24 +13,24 @@ export interface ServiceAway {
 export function createServiceAway(afterMs: () => number | null, wasAway: boolean): ServiceAway {
   let since: number | null = null;
   let reason: string | null = null;
-  let isTold = wasAway;
+  let isReported = wasAway;
 
   return {
     observe(votes, dueAt) {
       if (votes.length === 0) return null;
-      const trouble = troubleIn(votes);
+      const trouble = serviceFailureIn(votes);
       if (trouble === null) {
         since = null;
         reason = null;
-        if (!isTold) return null;
-        isTold = false;
+        if (!isReported) return null;
+        isReported = false;
         return { since: dueAt, reason: null };
       }
       since ??= dueAt;
       reason = trouble.message;
       const limit = afterMs();
-      if (isTold || limit === null || dueAt - since < limit) return null;
-      isTold = true;
+      if (isReported || limit === null || dueAt - since < limit) return null;
+      isReported = true;
       return { since, reason };
     },
     get reason() {
@@ -40,7 +40,7 @@ export function createServiceAway(afterMs: () => number | null, wasAway: boolean
 }
 
 // The first failure, where all of them are the service's.
-function troubleIn(votes: readonly Vote[]): Failure | null {
+function serviceFailureIn(votes: readonly Vote[]): Failure | null {
   let first: Failure | null = null;
   for (const { outcome } of votes) {
     if (outcome.status !== 'unknown' || outcome.failure.source !== 'service') return null;

@@ -67,8 +67,8 @@ function isReported({ rules }: Target, { openIncidents }: Memory): boolean {
   if (openIncidents.size === 0) return false;
   const outages = new Set(rules.filter(({ rule }) => isOutage(rule)).map(({ name }) => name));
   return [...openIncidents.values()].some(
-    ({ rule, held, told, acknowledged }) =>
-      outages.has(rule) && (acknowledged !== null || (held === null ? told?.length !== 0 : isWanted(held))),
+    ({ rule, held, notified, acknowledged }) =>
+      outages.has(rule) && (acknowledged !== null || (held === null ? notified?.length !== 0 : isWanted(held))),
   );
 }
 

@@ -18,24 +18,24 @@ export interface TroublesOptions {
   readonly sources: readonly TroubleSource[];
   readonly clock: Clock;
   /** Whether a failure was notified before the start. */
-  readonly wasTold: (name: Trouble['name']) => boolean;
-  readonly tell: (trouble: Trouble) => void;
+  readonly wasReported: (name: Trouble['name']) => boolean;
+  readonly report: (trouble: Trouble) => void;
 }
 
 // Beginnings and ends are dated by this.
 const lookEveryMs = 1_000;
 
 /** Looks every second at what is our own, and tells what has not worked for a while once, and once that it works again. */
-export function watchTroubles({ sources, clock, wasTold, tell }: TroublesOptions): Disposable {
-  const watched = sources.map((source) => ({ source, watch: createLasting(source, clock, wasTold(source.name)) }));
+export function watchTroubles({ sources, clock, wasReported, report }: TroublesOptions): Disposable {
+  const watched = sources.map((source) => ({ source, watch: createLasting(source, clock, wasReported(source.name)) }));
   let timer = clock.after(lookEveryMs, look);
 
   function look(): void {
     timer = clock.after(lookEveryMs, look);
     for (const { source, watch } of watched) {
       const which = source.which();
-      const change = which === null ? watch.gone() : watch.look(source.reason());
-      if (change !== null) tell({ name: source.name, which: which ?? '', ...change });
+      const change = which === null ? watch.endTrouble() : watch.look(source.reason());
+      if (change !== null) report({ name: source.name, which: which ?? '', ...change });
     }
   }
 
@@ -44,29 +44,29 @@ export function watchTroubles({ sources, clock, wasTold, tell }: TroublesOptions
 
 type TroubleChange = Pick<Trouble, 'since' | 'reason' | 'isGone'>;
 
-function createLasting({ afterMs, overMs, lingersMs = 0 }: TroubleSource, clock: Clock, wasTold: boolean) {
-  let isTold = wasTold;
+function createLasting({ afterMs, overMs, lingersMs = 0 }: TroubleSource, clock: Clock, wasReported: boolean) {
+  let isReported = wasReported;
   let changing: { readonly at: number; readonly began: number } | null = null;
 
-  function gone(): TroubleChange | null {
+  function endTrouble(): TroubleChange | null {
     changing = null;
-    if (!isTold) return null;
-    isTold = false;
+    if (!isReported) return null;
+    isReported = false;
     return { since: clock.now(), reason: null, isGone: true };
   }
 
   function look(reason: string | null): TroubleChange | null {
-    if ((reason !== null) === isTold) {
+    if ((reason !== null) === isReported) {
       changing = null;
       return null;
     }
     changing ??= { at: clock.now(), began: clock.elapsed() };
-    if (clock.elapsed() - changing.began < (isTold ? overMs : afterMs)) return null;
+    if (clock.elapsed() - changing.began < (isReported ? overMs : afterMs)) return null;
     const at = reason === null ? changing.at - lingersMs : changing.at;
     changing = null;
-    isTold = reason !== null;
+    isReported = reason !== null;
     return { since: at, reason };
   }
 
-  return { gone, look };
+  return { endTrouble, look };
 }

@@ -57,7 +57,7 @@ export function createExtraRounds({ clock, doubt, heldUntil, request }: ExtraRou
   }
 
   // The first round that fails everywhere has others looked at, more and more of them until one tells something.
-  function lookAround(): void {
+  function checkWitnesses(): void {
     const isWanted = doubt.wantsWitnesses();
     if (!isWanted) batches = 0;
     if (!isWanted || isDoubting || batches >= mostBatches) return;
@@ -71,7 +71,7 @@ export function createExtraRounds({ clock, doubt, heldUntil, request }: ExtraRou
     const gapMs = batches < firstBatches ? witnessGapMs : secondGapMs;
     later(Math.max(gapMs, witnesses.length * witnessMs), () => {
       isDoubting = false;
-      lookAround();
+      checkWitnesses();
     });
   }
 
@@ -95,7 +95,7 @@ export function createExtraRounds({ clock, doubt, heldUntil, request }: ExtraRou
     ask,
     askAgain(target) {
       if (isOver) return;
-      lookAround();
+      checkWitnesses();
       awaitEnd(target);
     },
     [Symbol.dispose]() {

@@ -31,7 +31,7 @@ export interface ObservedVotes {
   readonly startedAt: number;
   readonly votes: readonly Vote[];
   /** Set if it was over long ago: why it is late, and when it may be notified. */
-  readonly late?: { readonly why: string; readonly tellFrom: number } | undefined;
+  readonly late?: { readonly why: string; readonly notifyFrom: number } | undefined;
   /** True if the round had ended without a verdict before: these votes complete it. */
   readonly isRevision?: true | undefined;
   /** True for a round besides the schedule. */

@@ -169,7 +169,7 @@ class MonitoredTarget implements Watch, RoundListener {
     for (let left = mostConfirmations(rules); ; left -= 1) {
       for (const { node } of round.votes) asked.add(node.name);
       if (!wantsMore || left === 0 || round.late !== undefined || !(await this.#pause())) return;
-      const next = await this.#look(this.#extraDueAt(), avoiding(nodes, asked));
+      const next = await this.#look(this.#extraDueAt(), withoutNodes(nodes, asked));
       if (next === null) return;
       [round, wantsMore] = [next, await this.#take(next)];
     }
@@ -234,6 +234,6 @@ function mostConfirmations(rules: Target['rules']): number {
   return Math.max(0, ...rules.map(({ rule }) => (rule.confirm ? rule.rounds.bad - 1 : 0)));
 }
 
-function avoiding(nodes: NodeSelection, asked: ReadonlySet<string>): NodeSelection {
+function withoutNodes(nodes: NodeSelection, asked: ReadonlySet<string>): NodeSelection {
   return nodes.kind === 'count' ? { ...nodes, avoid: [...new Set([...nodes.avoid, ...asked])] } : nodes;
 }

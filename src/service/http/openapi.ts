@@ -153,7 +153,7 @@ const events = {
   ],
   responses: {
     200: { description: 'Events.', headers: headers.stream, content: textContent('text/event-stream') },
-    204: { description: 'All was told already.' },
+    204: { description: 'All results were sent before.' },
     ...failures('not_found', 'too_long'),
   },
 };

@@ -29,7 +29,7 @@ export function withRun(
 }
 
 async function waitFor(run: CheckRun, waitMs: number, reply: FastifyReply, clock: Clock): Promise<void> {
-  using gone = hungUp(reply);
+  using gone = abortOnHangUp(reply);
   const until = clock.elapsed() + waitMs;
   while (!run.done && !gone.signal.aborted && clock.elapsed() < until) {
     await change(run, run.finished, until - clock.elapsed(), clock, gone.signal);
@@ -85,7 +85,7 @@ const beatMs = 10_000;
 /** Server-sent events: `result` for each node as it finishes, then `done`, after which the client need not come back. */
 export function sendEvents(request: FastifyRequest, reply: FastifyReply, run: CheckRun, texts: Texts, clock: Clock) {
   if (request.headers['last-event-id'] === 'done') return reply.code(204).send();
-  const gone = hungUp(reply);
+  const gone = abortOnHangUp(reply);
 
   async function* events(): AsyncGenerator<string> {
     const sent = new Set<number>();
@@ -141,7 +141,7 @@ async function change(run: CheckRun, seen: number, ms: number, clock: Clock, sig
   });
 }
 
-function hungUp(reply: FastifyReply): Disposable & { readonly signal: AbortSignal } {
+function abortOnHangUp(reply: FastifyReply): Disposable & { readonly signal: AbortSignal } {
   const controller = new AbortController();
   const onClose = () => controller.abort(new Error('the client hung up'));
   reply.raw.once('close', onClose);

@@ -37,7 +37,8 @@ export function versionOneInput(parameters: Parameters, types: readonly CheckTyp
   }
   const type = knownType(parameters.one('type') ?? '', types);
   const unknown = parameters.names().find((name) => !keys.includes(name));
-  if (unknown !== undefined) throw new ApiFailure('bad_request', `${formatPath([unknown])}: ${remark(unknown, type)}`);
+  if (unknown !== undefined)
+    throw new ApiFailure('bad_request', `${formatPath([unknown])}: ${unknownKeyHint(unknown, type)}`);
   const input = common(parameters);
   if (input.maxNodes !== null && !/^\d{1,15}$/.test(input.maxNodes)) {
     throw new ApiFailure('bad_request', 'max_nodes: expected a whole number from 0');
@@ -77,7 +78,7 @@ function knownType(written: string, types: readonly CheckTypeName[]): CheckTypeN
   throw new ApiFailure('invalid_type', `there is no check type "${written}": use one of ${types.join(', ')}`);
 }
 
-function remark(key: string, type: CheckTypeName): string {
+function unknownKeyHint(key: string, type: CheckTypeName): string {
   const isOption = Object.hasOwn(checkOf(type).apiOptions.shape, key);
   return isOption ? `unknown key (did you mean "options.${key}"?)` : unknownKey(key, keys);
 }

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 import type { FastifyRequest } from 'fastify';
-import { addressRules, checkOf, CheckSpec, objectionTo, parseEndpoint } from '#checks/index.ts';
+import { addressRules, checkOf, CheckSpec, addressObjection, parseEndpoint } from '#checks/index.ts';
 import type { NodeInfo } from '#checks/index.ts';
 import { networkOf } from '#kernel/network.ts';
 import { describeIssue, wordIssue } from '#kernel/schema-words.ts';
@@ -34,8 +34,8 @@ export async function startCheck(
   const isScarce = access.isStranger && checkOf(spec.type).hasOwnLimit;
   const choose = () => ({ client: access.client, isScarce, nodes: chooseNodes(input, isScarce, options) });
   const { nodes, targets, allowance } = hasNames
-    ? await payByName(hosts, choose, options)
-    : pay(hosts, choose(), options);
+    ? await chargeByName(hosts, choose, options)
+    : charge(hosts, choose(), options);
   const headers = rateHeaders(allowance);
   if (!allowance.ok) throw limited(allowance, headers, options.compatible);
   // The link to a check is no secret: what was sent with it is not kept.
@@ -61,7 +61,7 @@ const chargeOf = ({ client, isScarce, nodes }: Choice, targets: readonly string[
   return { client, isScarce, nodes: nodes.map(({ name }) => name), targets };
 };
 
-function pay(hosts: readonly string[], choice: Choice, { destinations, limits }: ServiceOptions): CheckCharge {
+function charge(hosts: readonly string[], choice: Choice, { destinations, limits }: ServiceOptions): CheckCharge {
   const targets = distinct(hosts.map((host) => destinations.named(host)));
   return { nodes: choice.nodes, targets, allowance: limits.take(chargeOf(choice, targets)) };
 }
@@ -69,7 +69,7 @@ function pay(hosts: readonly string[], choice: Choice, { destinations, limits }:
 const distinct = (lists: readonly (readonly string[])[]) => [...new Set(lists.flat())];
 
 // Who may start nothing now does not make us look up names.
-async function payByName(
+async function chargeByName(
   hosts: readonly string[],
   choose: () => Choice,
   { destinations, limits }: ServiceOptions,
@@ -127,7 +127,7 @@ function hostsOf(spec: CheckSpec, { policy }: AccessGrant): readonly string[] {
   return [spec.host, ...checkOf(spec.type).otherHosts(spec)].map((host) => {
     const endpoint = parseEndpoint(host);
     const name = endpoint.ok ? endpoint.name : host;
-    const objection = objectionTo(name, policy, noRules, []);
+    const objection = addressObjection(name, policy, noRules, []);
     if (objection === null || objection === 'no_address') return name;
     throw new ApiFailure('forbidden_target', `${name} may not be checked: ${reasons[policy]}`);
   });

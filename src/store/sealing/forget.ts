@@ -127,7 +127,7 @@ export function createForgetting(
     }
   });
 
-  function giveBack(): boolean {
+  function releasePages(): boolean {
     const free = Math.ceil(number('freelist_count') - number('page_count') * freeShareKept);
     if (free <= 0) return false;
     database.pragma(`incremental_vacuum(${Math.min(free, pagesFreedAtOnce)})`);
@@ -143,7 +143,7 @@ export function createForgetting(
       if (daysMs !== null && sums('days', daysMs, now)) return true;
       if (verdictsMs !== null && periods(verdictsMs, now)) return true;
       if (incidentsMs !== null && incidents(now - incidentsMs)) return true;
-      return giveBack();
+      return releasePages();
     },
   };
 }

@@ -73,11 +73,11 @@ export function createAssigning({
       const { number, targets } = process === holder ? node.wanted : { number: node.wanted.number, targets: [] };
       const isRight = watching?.epoch === epoch && watching.number === number && watching.targets === targets.length;
       if (isRight && process === holder) listener().watching(name, number, watching.since);
-      else if (!isRight && number > 0) void hand(name, node, process, { number, targets });
+      else if (!isRight && number > 0) void assign(name, node, process, { number, targets });
     }
   }
 
-  async function hand(name: string, node: AssignedNode, process: string, assignment: Assignment): Promise<void> {
+  async function assign(name: string, node: AssignedNode, process: string, assignment: Assignment): Promise<void> {
     if (node.sending.has(process)) return;
     node.sending.add(process);
     try {

@@ -48,8 +48,8 @@ export function createBatches(options: BatchesOptions) {
   function sort(node: string, batch: Batch): BatchContent {
     const usable: Observation[] = [];
     let reason: string | null = null;
-    for (const { type, outcome: told, ...observation } of batch.sightings) {
-      const outcome = isCheckType(type) ? readOutcome(type, told) : null;
+    for (const { type, outcome: written, ...observation } of batch.sightings) {
+      const outcome = isCheckType(type) ? readOutcome(type, written) : null;
       const why =
         outcome === null ? `it is no outcome of a ${type} check` : refusalOf(node, { ...observation, outcome });
       reason = why ?? reason;

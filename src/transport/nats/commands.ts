@@ -63,17 +63,17 @@ export function createCommands(options: CommandsOptions): Commands {
     using end = deadline(clock, deadlineMs + lateMs, controller.signal);
     try {
       const outcome = await local.run(name, { spec, policy, deadlineMs, origin }, end.signal, onStarted);
-      hand(id, outcome, startedAt);
+      sendResult(id, outcome, startedAt);
     } catch (error) {
-      if (end.expired) hand(id, nodeFault('no_answer', `the check did not end within ${deadlineMs + lateMs} ms`));
-      else if (!controller.signal.aborted) hand(id, nodeFault('internal', messageOf(error)));
+      if (end.expired) sendResult(id, nodeFault('no_answer', `the check did not end within ${deadlineMs + lateMs} ms`));
+      else if (!controller.signal.aborted) sendResult(id, nodeFault('internal', messageOf(error)));
     } finally {
       running.delete(id);
       if (running.size === 0) idle?.();
     }
   }
 
-  function hand(id: string, outcome: Result['outcome'], startedAt: number | null = null): void {
+  function sendResult(id: string, outcome: Result['outcome'], startedAt: number | null = null): void {
     const result: Result = { protocol: [...protocolRange], ticket: id, process, outcome, startedAt };
     const payload = JSON.stringify(result);
     if (Buffer.byteLength(payload) <= messageLimit) return delivery.add(id, payload);

@@ -78,7 +78,9 @@ export function keepConnected(options: ConnectionOptions): NatsLink {
     refusedAt = null;
     log.info({ server: connection.getServer() }, 'connected to NATS');
     options.onUp(connection);
-    hearTroubles(connection, log).catch((error: unknown) => log.error({ err: error }, 'cannot subscribe to NATS'));
+    logConnectionErrors(connection, log).catch((error: unknown) =>
+      log.error({ err: error }, 'cannot subscribe to NATS'),
+    );
     const error = await connection.closed();
     current = null;
     lose(`the connection to NATS was lost${error instanceof Error ? `: ${messageOf(error)}` : ''}`);
@@ -135,7 +137,7 @@ export function keepConnected(options: ConnectionOptions): NatsLink {
   };
 }
 
-async function hearTroubles(connection: NatsConnection, log: Log): Promise<void> {
+async function logConnectionErrors(connection: NatsConnection, log: Log): Promise<void> {
   for await (const status of connection.status()) {
     if (status.type === 'error') log.warn({ err: status.error }, 'the NATS server rejected an operation');
     // The client would first wait for its last write, which a dead connection may never take.

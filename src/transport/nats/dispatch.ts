@@ -10,7 +10,7 @@ import {
   protocolRange,
   subjectsOf,
 } from '#protocol/nodes.ts';
-import { gone, type NodeCommand, type StartListener, type Transport } from '#service/ports.ts';
+import { nodeGoneOutcome, type NodeCommand, type StartListener, type Transport } from '#service/ports.ts';
 import type { CommandIds, IssuedCommand } from './command-ids.ts';
 import { isAbsence, isTimeout } from './unanswered.ts';
 import { createWindows, type WindowSlot, type WindowProcess } from './windows.ts';
@@ -101,7 +101,7 @@ export function createDispatch(options: DispatchOptions): CommandDispatch {
       const one = waiting.get(id);
       if (one === undefined) return;
       const recipients = options.recipients(one.node);
-      if (recipients.length === 0) return void complete(id, gone(`the node was lost: ${reason}`));
+      if (recipients.length === 0) return void complete(id, nodeGoneOutcome(`the node was lost: ${reason}`));
       const place = windows.take(recipients, one.origin);
       if (typeof place === 'string') return void complete(id, nodeFault('busy', place));
       one.place = place;
@@ -166,9 +166,12 @@ export function createDispatch(options: DispatchOptions): CommandDispatch {
       });
     },
     lost(node, process, reason) {
-      endAll(gone(reason), (one) => one.node === node && (process === null || one.place?.process === process));
+      endAll(
+        nodeGoneOutcome(reason),
+        (one) => one.node === node && (process === null || one.place?.process === process),
+      );
     },
-    close: () => endAll(gone('the hub is closing'), () => true),
+    close: () => endAll(nodeGoneOutcome('the hub is closing'), () => true),
   };
 }
 

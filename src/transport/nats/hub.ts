@@ -5,7 +5,7 @@ import type { Random } from '#kernel/random.ts';
 import { shareOfApi } from '#node/ports.ts';
 import { readJson } from '#kernel/json.ts';
 import { Report, sharedSubjects } from '#protocol/nodes.ts';
-import { gone, type Transport } from '#service/ports.ts';
+import { nodeGoneOutcome, type Transport } from '#service/ports.ts';
 import { createCommandIds } from './command-ids.ts';
 import { type Account, connectionTimes, type ConnectionTimes, keepConnected } from './connection.ts';
 import { createDispatch } from './dispatch.ts';
@@ -148,12 +148,12 @@ export function createNatsTransport(options: NatsTransportOptions): NatsTranspor
     async run(name, command, signal, onStarted) {
       signal.throwIfAborted();
       await orAbort(roster.listed, signal);
-      if (!roster.has(name)) return gone(`there is no node "${name}"`);
+      if (!roster.has(name)) return nodeGoneOutcome(`there is no node "${name}"`);
       if (command.run !== undefined) openRuns.begin(command.run);
       await roster.arrival(name, signal);
       const obstacle = roster.find(name)?.obstacle ?? null;
-      if (obstacle !== null) return gone(`the node is offline: ${obstacle}`);
-      if (connection.current === null) return gone(`the node cannot be reached: ${unlinked}`);
+      if (obstacle !== null) return nodeGoneOutcome(`the node is offline: ${obstacle}`);
+      if (connection.current === null) return nodeGoneOutcome(`the node cannot be reached: ${unlinked}`);
       return dispatch.run(connection.current, name, command, signal, onStarted);
     },
     assign: (name, assignment) => watching.assign(name, assignment),

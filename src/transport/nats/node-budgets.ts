@@ -32,13 +32,13 @@ export function createNodeBudgets(clock: Clock, log: Log): NodeBudgets {
     log.warn({ node, count, reason }, 'a node sends more than it may; messages are not read'),
   );
 
-  function takesReport(node: string): boolean {
+  function allowsReport(node: string): boolean {
     if (reportBuckets.waitMs(node, 1) > 0) return exceed(node, 'more than 50 reports a second');
     reportBuckets.take(node, 1);
     return true;
   }
 
-  function takesResult(node: string, bytes: number): boolean {
+  function allowsResult(node: string, bytes: number): boolean {
     if (buckets.messages.waitMs(node, 1) > 0) return exceed(node, 'more than 5,000 messages a second');
     if (buckets.bytes.waitMs(node, bytes) > 0) return exceed(node, 'more than 8 MB a second');
     buckets.messages.take(node, 1);
@@ -54,10 +54,10 @@ export function createNodeBudgets(clock: Clock, log: Log): NodeBudgets {
 
   return {
     ofReports: (hear) => (node, message) => {
-      if (takesReport(node)) hear(node, message);
+      if (allowsReport(node)) hear(node, message);
     },
     ofResults: (hear) => (node, message) => {
-      if (takesResult(node, message.data.length)) return hear(node, message);
+      if (allowsResult(node, message.data.length)) return hear(node, message);
       const later = postponement(message.data);
       if (later !== null) message.respond(later);
     },

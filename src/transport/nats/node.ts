@@ -194,12 +194,12 @@ async function endAll(parts: RemoteNodeParts, options: RemoteNodeOptions, graceM
   parts.incoming.close();
   parts.watching.stop();
   await parts.commands.drain(graceMs);
-  await sayGoodbye(parts.registration, options);
+  await announceStop(parts.registration, options);
   parts.delivery.close();
   await parts.connection.close();
 }
 
-async function sayGoodbye(registration: RegistrationSession, { clock, log }: RemoteNodeOptions): Promise<void> {
+async function announceStop(registration: RegistrationSession, { clock, log }: RemoteNodeOptions): Promise<void> {
   using limit = deadline(clock, goodbyeMs);
   try {
     await orAbort(registration.sayGoodbye(), limit.signal);

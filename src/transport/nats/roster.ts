@@ -65,7 +65,7 @@ export interface Roster {
 interface RosterEntry {
   readonly presence: Presence;
   awaySince: number | null;
-  told: boolean;
+  isReported: boolean;
 }
 
 const tickMs = 1_000;
@@ -91,7 +91,7 @@ export function createRoster(options: RosterOptions): Roster {
         log.warn({ node: name, process, reason: presence.obstacle }, 'node stopped reporting');
         onLost(name, process, 'the node stopped reporting');
       }
-      tellAbsence(remote, connectedAt, options);
+      reportAbsence(remote, connectedAt, options);
     }
   }
 
@@ -182,7 +182,7 @@ function createList({ enrolled, onLost, onListed, clock, log }: RosterOptions, r
       const known = remotes.get(info.name);
       known?.presence.rename(info);
       if (known === undefined) {
-        remotes.set(info.name, { presence: createPresence(info, clock), awaySince: clock.now(), told: false });
+        remotes.set(info.name, { presence: createPresence(info, clock), awaySince: clock.now(), isReported: false });
       }
     }
     onListed();
@@ -207,7 +207,7 @@ function createList({ enrolled, onLost, onListed, clock, log }: RosterOptions, r
 }
 
 // While the hub itself is cut off, and until its nodes had time to be heard since then, it is not they who are away.
-function tellAbsence(
+function reportAbsence(
   remote: RosterEntry,
   connectedAt: number | null,
   { onAbsence, absentAfterMs, clock }: RosterOptions,
@@ -215,11 +215,15 @@ function tellAbsence(
   const { info, online, reason } = remote.presence.status;
   const since = (remote.awaySince ??= clock.now());
   if (online) {
-    if (remote.told) onAbsence({ node: info, since, reason: null });
-    remote.told = false;
+    if (remote.isReported) onAbsence({ node: info, since, reason: null });
+    remote.isReported = false;
     remote.awaySince = null;
-  } else if (connectedAt !== null && !remote.told && clock.now() - Math.max(since, connectedAt) >= absentAfterMs) {
-    remote.told = true;
+  } else if (
+    connectedAt !== null &&
+    !remote.isReported &&
+    clock.now() - Math.max(since, connectedAt) >= absentAfterMs
+  ) {
+    remote.isReported = true;
     onAbsence({ node: info, since, reason });
   }
 }

@@ -55,7 +55,7 @@ export function createLoginQueue(clock: Clock): LoginQueue {
     return true;
   }
 
-  async function turn(network: string): Promise<boolean> {
+  async function waitForTurn(network: string): Promise<boolean> {
     const attempts = waiting.get(network) ?? [];
     if (attempts.length >= mostWaitingPerNetwork || (count >= mostWaiting && !remembered.has(network))) return false;
     return new Promise((resolve) => {
@@ -78,7 +78,7 @@ export function createLoginQueue(clock: Clock): LoginQueue {
 
   return {
     async run(network, compare) {
-      if (!(await turn(network))) return 'busy';
+      if (!(await waitForTurn(network))) return 'busy';
       try {
         return await compare();
       } finally {

@@ -8,9 +8,9 @@ if (place !== null) begin(place, place.dataset['series'] ?? '');
 
 function begin(place: HTMLElement, url: string): void {
   const stage = stageOf();
-  const told = document.createElement('p');
-  told.className = 'small soft told';
-  told.textContent = place.dataset['hint'] ?? '';
+  const line = document.createElement('p');
+  line.className = 'small soft readout';
+  line.textContent = place.dataset['hint'] ?? '';
   let plot: Plot | null = null;
   let shown: PlotSeries | null = null;
   let view: PlotView = { from: 0, to: 0 };
@@ -33,7 +33,7 @@ function begin(place: HTMLElement, url: string): void {
     place.classList.toggle('drawn', isKnown);
     if (!isKnown) return;
     stage.setAttribute('aria-label', series.label);
-    if (!stage.isConnected) place.append(stage, told);
+    if (!stage.isConnected) place.append(stage, line);
     if (plot?.names === namesOf(series)) {
       plot.show(series);
       return;
@@ -55,7 +55,7 @@ function begin(place: HTMLElement, url: string): void {
     const isNear = ({ from, to }: PlotView) =>
       left >= self.valToPos(from, 'x') - 5 && left <= self.valToPos(to, 'x') + 5;
     const near = left < 0 ? [] : (shown?.events ?? []).filter(isNear);
-    told.textContent = near.length === 0 ? (place.dataset['hint'] ?? '') : near.map(({ words }) => words).join(' · ');
+    line.textContent = near.length === 0 ? (place.dataset['hint'] ?? '') : near.map(({ words }) => words).join(' · ');
   }
 
   function onWheel(event: WheelEvent): void {
@@ -70,11 +70,11 @@ function begin(place: HTMLElement, url: string): void {
     view = possible(wanted, newest);
     plot?.self.setScale('x', { min: view.from, max: view.to });
     const iso = (at: number) => new Date(Math.round(at) * 1_000).toISOString();
-    go(`?${new URLSearchParams({ from: iso(view.from), to: iso(view.to) }).toString()}`);
+    navigate(`?${new URLSearchParams({ from: iso(view.from), to: iso(view.to) }).toString()}`);
   }
 
   let pending = 0;
-  function go(search: string): void {
+  function navigate(search: string): void {
     history.replaceState(null, '', `${location.pathname}${search}`);
     clearTimeout(pending);
     pending = setTimeout(() => {
@@ -86,7 +86,7 @@ function begin(place: HTMLElement, url: string): void {
   const loadQuietly = () => void load().catch(ignoreAbsence);
   stage.addEventListener('keydown', (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
-    if (event.key === 'Escape') go('');
+    if (event.key === 'Escape') navigate('');
     else if (event.key === '+' || event.key === '=') move(zoomed(view, 0.5, 0.5));
     else if (event.key === '-') move(zoomed(view, 2, 0.5));
     else if (event.key === 'ArrowLeft') move(shifted(view, -0.25));

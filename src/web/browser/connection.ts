@@ -46,7 +46,7 @@ export function connect({ url, since, everyMs, refresh, hear }: StreamConnection
 
   function find(): void {
     heardAt = wallTime();
-    if (isLost) showFound();
+    if (isLost) showConnected();
     isLost = false;
   }
 
@@ -156,7 +156,7 @@ function showLost(at: number): void {
 
 let before: { readonly title: string; readonly icon: string } | null = null;
 
-function showFound(): void {
+function showConnected(): void {
   document.querySelector('#lost')?.remove();
   document.documentElement.classList.remove('lost');
   if (before === null) return;

@@ -5,9 +5,9 @@ const usual = new WeakMap<Element, readonly Node[]>();
 
 const barsOf = (event: Event): HTMLElement | null =>
   event.target instanceof Element ? event.target.closest<HTMLElement>('.days') : null;
-const lineOf = (bars: Element) => bars.parentElement?.querySelector('[data-told]') ?? null;
+const lineOf = (bars: Element) => bars.parentElement?.querySelector('[data-readout]') ?? null;
 
-function tell(bars: HTMLElement, wanted: number): void {
+function showDay(bars: HTMLElement, wanted: number): void {
   const { from = '', days = '[]', words = '[]' } = bars.dataset;
   const all: number[] = JSON.parse(days);
   const known: string[] = JSON.parse(words);
@@ -45,11 +45,11 @@ function onPointer(event: PointerEvent): void {
   const bars = barsOf(event);
   if (bars === null) return;
   const { left, width } = bars.getBoundingClientRect();
-  tell(bars, Math.floor(((event.clientX - left) / Math.max(1, width)) * (lastOf(bars) + 1)));
+  showDay(bars, Math.floor(((event.clientX - left) / Math.max(1, width)) * (lastOf(bars) + 1)));
 }
 
 /** Listens for all bars of the page, those that are drawn later too. */
-export function tellOfDays(): void {
+export function showDayOnPointer(): void {
   document.addEventListener('pointermove', onPointer);
   document.addEventListener('pointerdown', onPointer);
   document.addEventListener('pointerout', (event) => {
@@ -63,7 +63,7 @@ export function tellOfDays(): void {
   });
   document.addEventListener('focusin', (event) => {
     const bars = barsOf(event);
-    if (bars !== null && bars.dataset['at'] === undefined) tell(bars, lastOf(bars));
+    if (bars !== null && bars.dataset['at'] === undefined) showDay(bars, lastOf(bars));
   });
   document.addEventListener('focusout', (event) => {
     const bars = barsOf(event);
@@ -76,7 +76,7 @@ export function tellOfDays(): void {
     const at = Number(bars.dataset['at'] ?? last);
     const moves: Readonly<Record<string, number>> = { ArrowLeft: at - 1, ArrowRight: at + 1, Home: 0, End: last };
     const to = moves[event.key];
-    if (to !== undefined) tell(bars, to);
+    if (to !== undefined) showDay(bars, to);
     else if (event.key === 'Enter') openDay(bars);
     else return;
     event.preventDefault();

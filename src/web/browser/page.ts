@@ -1,6 +1,6 @@
 // Runs on every page: times in the viewer's own zone, and parts that are drawn anew as events come. Pages say the same without it.
 import { connect } from './connection.ts';
-import { tellOfDays } from './days.ts';
+import { showDayOnPointer } from './days.ts';
 import { exchange, type PageListItem, place, remember, takeOver } from './parts.ts';
 
 const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
@@ -73,7 +73,7 @@ function showPatch({ title, parts, items }: Patch): void {
   if (!document.documentElement.classList.contains('lost')) document.title = title;
 }
 
-function offerCopies(): void {
+function enableCopyButtons(): void {
   const button = document.querySelector<HTMLButtonElement>('button[data-copy]');
   if (button === null || !isSecureContext) return;
   button.hidden = false;
@@ -83,8 +83,8 @@ function offerCopies(): void {
 }
 
 remember();
-offerCopies();
-tellOfDays();
+enableCopyButtons();
+showDayOnPointer();
 // Another span of the same page is shown.
 document.addEventListener('moved', refreshSoon);
 const named = document.querySelector('#zone');

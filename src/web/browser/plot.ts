@@ -121,7 +121,7 @@ function linesOf({ lines }: PlotSeries): UPlot.Series[] {
         label: name,
         stroke,
         width: 1.6,
-        points: { size: 4, show: true, filter: alone },
+        points: { size: 4, show: true, filter: onlySeries },
         value: (self, _, row, at) => wordsOf(self, row, at),
       },
       { ...edge, label: `${name} min` },
@@ -207,7 +207,7 @@ const hasTimes = ([, ...rows]: UPlot.AlignedData): boolean =>
   rows.some((row) => row.some((value) => typeof value === 'number'));
 
 // A point that has no neighbours would not be seen.
-function alone(self: UPlot, row: number): number[] {
+function onlySeries(self: UPlot, row: number): number[] {
   const values = self.data[row] ?? [];
   const isThere = (at: number) => typeof values[at] === 'number';
   return [...values.keys()].filter((at) => isThere(at) && !isThere(at - 1) && !isThere(at + 1));

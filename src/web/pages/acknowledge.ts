@@ -48,7 +48,7 @@ const over: AcknowledgePage = {
  * links, but press no buttons. A link works once. A browser gets a page, a program JSON.
  */
 export function acknowledgeRoutes(routes: AcknowledgeRoutes): FastifyPluginAsync {
-  const show = shower(routes.site);
+  const show = createRenderer(routes.site);
   return async (app) => {
     // A browser sends the button like this; what is in it does not matter.
     const form = 'application/x-www-form-urlencoded';
@@ -120,7 +120,7 @@ function find(routes: AcknowledgeRoutes, token: string): AcknowledgePage | Ackno
 // The address is as good as a password: it is not found, and like that of any page of ours not handed on.
 const headers = { 'x-robots-tag': 'noindex' };
 
-function shower(site: PageSet) {
+function createRenderer(site: PageSet) {
   return (
     request: FastifyRequest,
     reply: FastifyReply,

@@ -24,7 +24,7 @@ interface ChangeHistory {
 
 /** The certificate and what it was before; nothing where none was seen. */
 export function certificates(changes: readonly TargetChange[], now: number): Markup {
-  const seen = together(changes, 'certificate');
+  const seen = groupByValue(changes, 'certificate');
   if (seen.length === 0) return nothing;
   const words = texts.target;
   const rows = seen.map((one) => {
@@ -38,7 +38,7 @@ export function certificates(changes: readonly TargetChange[], now: number): Mar
 
 /** The answers of name servers, and those before; nothing without an answer. */
 export function answers(changes: readonly TargetChange[]): Markup {
-  const seen = together(changes, 'answers');
+  const seen = groupByValue(changes, 'answers');
   if (seen.length === 0) return nothing;
   const words = texts.target;
   const rows = seen.map((one) => {
@@ -63,7 +63,7 @@ function section(title: string, columns: readonly string[], rows: Markup[], wide
   return html`<h2>${title}</h2><div class="scroll" tabindex="0" role="region" aria-label="${title}" data-part="${title}"><table><thead><tr><th scope="col">${words.since}</th><th scope="col">${words.by}</th>${columns.map((name) => html`<th scope="col">${name}</th>`)}${wide === null ? nothing : html`<th scope="col" class="wide">${wide}</th>`}</tr></thead><tbody>${rows}</tbody></table></div>`;
 }
 
-function together(changes: readonly TargetChange[], kind: TargetChange['kind']): readonly ChangeHistory[] {
+function groupByValue(changes: readonly TargetChange[], kind: TargetChange['kind']): readonly ChangeHistory[] {
   const own = changes.filter((change) => change.kind === kind && change.node !== null);
   const newest = new Set<string>();
   const seen: { value: string; nodes: string[]; since: number; now: string[] }[] = [];

@@ -14,7 +14,7 @@ export function dayBars(past: Past, now: number, href: string | null): Markup {
   const { days, downMs } = past;
   const pieces = new Map<string, string>();
   const words = new Map<string, number>();
-  const told = days.map((one, index) => {
+  const dayTexts = days.map((one, index) => {
     const kind = kindOf(one, downMs[index] ?? 0);
     pieces.set(kind, `${pieces.get(kind) ?? ''}${shapeOf(one, index * step)}`);
     const text = wordsOf(one, downMs[index] ?? 0);
@@ -23,7 +23,7 @@ export function dayBars(past: Past, now: number, href: string | null): Markup {
   });
   const first = new Date((Math.floor(now / dayMs) - days.length + 1) * dayMs).toISOString().slice(0, 10);
   const label = `${daysInWords(past)}. ${texts.days.hint}`;
-  return html`<div class="days" tabindex="0" role="img" aria-label="${label}" data-from="${first}" data-days="${JSON.stringify(told)}" data-words="${JSON.stringify([...words.keys()])}"${href === null ? nothing : html` data-href="${href}"`}><svg viewBox="0 0 ${days.length * step - step + wide} ${high}" preserveAspectRatio="none" aria-hidden="true">${[...pieces].map(([kind, d]) => html`<path class="${kind}" d="${d}"/>`)}</svg></div>`;
+  return html`<div class="days" tabindex="0" role="img" aria-label="${label}" data-from="${first}" data-days="${JSON.stringify(dayTexts)}" data-words="${JSON.stringify([...words.keys()])}"${href === null ? nothing : html` data-href="${href}"`}><svg viewBox="0 0 ${days.length * step - step + wide} ${high}" preserveAspectRatio="none" aria-hidden="true">${[...pieces].map(([kind, d]) => html`<path class="${kind}" d="${d}"/>`)}</svg></div>`;
 }
 
 function kindOf(one: DayState, downMs: number): string {

@@ -23,8 +23,8 @@ export interface IncidentValue {
 export function incidentSentence({ incident, now }: Pick<IncidentValue, 'incident' | 'now'>): string {
   const { target, word, startedAt, endedAt, cause, votes, deliveries } = incident;
   const down = votes.filter(({ status }) => status === 'down').length;
-  const told = deliveries.filter(({ kind, state: one }) => kind === 'opened' && one === 'sent');
-  const [first] = told;
+  const notified = deliveries.filter(({ kind, state: one }) => kind === 'opened' && one === 'sent');
+  const [first] = notified;
   return texts.incident.sentence({
     target,
     word,
@@ -33,12 +33,12 @@ export function incidentSentence({ incident, now }: Pick<IncidentValue, 'inciden
     all: votes.length,
     lasted: describeDuration(Math.max(0, (endedAt ?? now) - startedAt)),
     isOpen: endedAt === null,
-    told:
+    notified:
       first === undefined
         ? null
         : {
             who: first.recipient,
-            others: told.length - 1,
+            others: notified.length - 1,
             after: describeDuration(Math.max(0, (first.settledAt ?? first.createdAt) - startedAt)),
           },
   });
@@ -55,7 +55,7 @@ export function incidentContent(value: IncidentValue): Markup {
 ${endedAt === null && mayAct ? actions(incident) : nothing}
 <div class="cols"><section><h2>${words.votesOpened}</h2>${voteTable(incident.votes)}</section>${incident.closingVotes === null ? nothing : html`<section><h2>${words.votesClosed}</h2>${voteTable(incident.closingVotes)}</section>`}</div>
 <h2>${words.timeline}</h2><div data-part="timeline">${timeline(incident)}</div>
-<h2>${words.meanwhile}</h2><div data-part="rounds">${meanwhile(value)}</div>
+<h2>${words.meanwhile}</h2><div data-part="rounds">${roundsMarkup(value)}</div>
 <h2>${words.deliveries}</h2><div data-part="deliveries">${deliveryTable(incident)}</div>
 <p class="small soft">${words.id} <span class="mono wrap">${incident.id}</span></p>`;
 }
@@ -92,7 +92,7 @@ function timeline({ timeline: verdicts, laterCauses, startedAt, openedAt, endedA
   return html`<ol class="times">${lines.map(({ at, what }) => html`<li>${moment(at)} ${what}</li>`)}</ol>`;
 }
 
-function meanwhile({ rounds }: IncidentValue): Markup {
+function roundsMarkup({ rounds }: IncidentValue): Markup {
   const words = texts.incident;
   const [last, first] = rounds;
   if (last === undefined) return html`<p class="soft">${words.notKept}</p>`;

@@ -10,7 +10,7 @@ import { filtered, groupOf, order, orderOf, type OverviewFilter } from './overvi
 import { worldMap } from './map.ts';
 import { foreign, html, type Markup, moment, nothing, shapeOf, shortMoment, state } from './markup.ts';
 import type { Past } from './past.ts';
-import { roughly } from './target-texts.ts';
+import { roundedDuration } from './target-texts.ts';
 import { texts } from './texts.ts';
 
 export interface OverviewValue {
@@ -63,7 +63,7 @@ export function overviewContent(value: OverviewValue, assets: Pick<Assets, 'worl
   const list = filter.view === 'wall' ? wall(shown) : table(shown, value);
   return html`${overviewHead(value)}
 ${incidentsPart(value)}
-${welcome(value)}
+${emptyOverview(value)}
 ${filters(value)}
 ${list}
 ${mapPart(value.nodes, assets)}`;
@@ -93,7 +93,7 @@ export function incidentsPart({ incidents, now }: Pick<OverviewValue, 'incidents
 }
 
 // For a new installation: what to do next.
-function welcome({ targets }: OverviewValue): Markup {
+function emptyOverview({ targets }: OverviewValue): Markup {
   const isDemo = targets.length <= 3 && targets.some(({ labels }) => labels['team'] === 'demo');
   if (!isDemo && targets.length > 0) return nothing;
   return html`<section class="paper"><h2>${texts.overview.welcome}</h2><ol>${texts.overview.steps.map((step) => html`<li>${step}</li>`)}</ol></section>`;
@@ -191,7 +191,7 @@ function drawRow(target: LiveTarget, past: Past | null, withBudgets: boolean): M
   const last = recent.findLast((one) => one !== null) ?? null;
   const words = texts.overview;
   const bar = past === null ? nothing : stateBar(past.days, daysInWords(past));
-  return html`<tr data-part="t-${name}" data-order="${orderOf(target)}"><th scope="row"><a href="${targetHref(name)}" class="state ${status}">${name}</a><span class="vh"> ${texts.states[status]}</span>${warnings(target)}<div class="host">${foreign(host)}</div></th><td>${seen}</td><td class="wide">${bar}</td><td class="num">${percent(past?.uptime ?? null)}${past === null || past.knownMs === null ? nothing : html`<div class="small soft">${texts.overview.knownFor(roughly(past.knownMs))}</div>`}</td><td class="wide"><span class="latency">${sparkline(recent, words.lately)}<span>${last === null ? '' : formatSeconds(last)}</span></span></td>${withBudgets ? html`<td class="num wide">${percent(past?.budgetLeft ?? null)}</td>` : nothing}</tr>`;
+  return html`<tr data-part="t-${name}" data-order="${orderOf(target)}"><th scope="row"><a href="${targetHref(name)}" class="state ${status}">${name}</a><span class="vh"> ${texts.states[status]}</span>${warnings(target)}<div class="host">${foreign(host)}</div></th><td>${seen}</td><td class="wide">${bar}</td><td class="num">${percent(past?.uptime ?? null)}${past === null || past.knownMs === null ? nothing : html`<div class="small soft">${texts.overview.knownFor(roundedDuration(past.knownMs))}</div>`}</td><td class="wide"><span class="latency">${sparkline(recent, words.lately)}<span>${last === null ? '' : formatSeconds(last)}</span></span></td>${withBudgets ? html`<td class="num wide">${percent(past?.budgetLeft ?? null)}</td>` : nothing}</tr>`;
 }
 
 /** When a target that was never checked will be: the time of its first check, or what it waits for. */
@@ -209,7 +209,7 @@ const warnings = ({ incidents }: LiveTarget): Markup[] =>
 
 /** An uptime with the time that it is about, if that is shorter than one expects: `100 % in 4 min`. */
 export const uptimeWords = ({ uptime, knownMs }: Pick<Past, 'uptime' | 'knownMs'>): string =>
-  `${percent(uptime)}${knownMs === null ? '' : ` ${texts.overview.knownFor(roughly(knownMs))}`}`;
+  `${percent(uptime)}${knownMs === null ? '' : ` ${texts.overview.knownFor(roundedDuration(knownMs))}`}`;
 
 /** The bar of the days in words. */
 export function daysInWords({ days, uptime, knownMs }: Past): string {
@@ -217,7 +217,7 @@ export function daysInWords({ days, uptime, knownMs }: Past): string {
   return texts.overview.daysInWords(
     uptime === null ? null : percent(uptime),
     down,
-    knownMs === null ? null : roughly(knownMs),
+    knownMs === null ? null : roundedDuration(knownMs),
   );
 }
 

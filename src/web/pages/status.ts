@@ -6,7 +6,7 @@ import { dayBars } from './day-bars.ts';
 import { foreign, html, type Markup, moment, nothing, shortMoment, state } from './markup.ts';
 import { percent } from './overview.ts';
 import type { Past } from './past.ts';
-import { roughly } from './target-texts.ts';
+import { roundedDuration } from './target-texts.ts';
 import { texts } from './texts.ts';
 
 /** A public page: some targets under names of their own. */
@@ -80,7 +80,7 @@ export function statusParts(value: StatusValue): ReadonlyMap<string, Markup> {
         html`<section class="paper" data-part="s-${index}"><div class="row spread"><h2>${name}</h2>${state(status, words.states[status])}</div>${
           past === null
             ? nothing
-            : html`${dayBars(past, value.now, null)}<p class="row spread small soft"><span>${words.daysAgo}</span><span data-told>${availability(past)}</span><span>${words.today}</span></p>`
+            : html`${dayBars(past, value.now, null)}<p class="row spread small soft"><span>${words.daysAgo}</span><span data-readout>${availability(past)}</span><span>${words.today}</span></p>`
         }${incidents.length === 0 || since === null ? nothing : html`<p class="small">${words.since} ${moment(since)}</p>`}</section>`,
       ] as const,
   );
@@ -99,7 +99,7 @@ function availability({ uptime, since, knownMs }: Past): Markup {
   if (uptime === null) return html`${texts.status.noUptime}`;
   const share = percent(uptime);
   if (since === null || knownMs === null) return html`${texts.status.uptime(share)}`;
-  return html`${texts.status.uptimeSince(share)} ${shortMoment(since)} (${roughly(knownMs)})`;
+  return html`${texts.status.uptimeSince(share)} ${shortMoment(since)} (${roundedDuration(knownMs)})`;
 }
 
 export const statusContent = (value: StatusValue): Markup => html`${[...statusParts(value).values()]}`;

@@ -13,7 +13,7 @@ export const countVotes = (counts: Readonly<Record<string, number>>): string =>
     .join(', ');
 
 /** A length of time in one unit: `40 s` (in tens), `4 min`, `5 h`, `12 days`. */
-export function roughly(ms: number): string {
+export function roundedDuration(ms: number): string {
   const [seconds, minutes, hours] = [ms / 1_000, ms / 60_000, ms / 3_600_000].map(Math.floor);
   if (minutes === undefined || minutes < 1) return `${Math.floor((seconds ?? 0) / 10) * 10} s`;
   if (hours === undefined || hours < 1) return `${minutes} min`;
@@ -30,7 +30,7 @@ const how = {
 } as const;
 
 export const targetTexts = {
-  sentence(told: {
+  sentence(facts: {
     name: string;
     status: keyof typeof how;
     up: number;
@@ -39,7 +39,7 @@ export const targetTexts = {
     uptime: string | null;
     p95: string | null;
   }) {
-    const { name, status, up, all, forMs, uptime, p95 } = told;
+    const { name, status, up, all, forMs, uptime, p95 } = facts;
     const seen = all === 0 ? '' : status === 'up' || status === 'partial' ? ` from ${up} of ${count(all, 'node')}` : '';
     const past = [uptime ?? '', p95 === null ? '' : `p95 ${p95}`].filter(Boolean);
     const is =
@@ -119,17 +119,17 @@ export const incidentTexts = {
     all: number;
     lasted: string;
     isOpen: boolean;
-    told: { who: string; others: number; after: string } | null;
+    notified: { who: string; others: number; after: string } | null;
   }) {
     const what = it.word.toLowerCase();
     const length = it.isOpen ? `has been ${what} for ${it.lasted}` : `was ${what} for ${it.lasted}`;
     const nodes = it.all === 0 ? '' : ` from ${it.down} of ${count(it.all, 'node')}`;
-    const others = it.told === null || it.told.others === 0 ? '' : ` and ${count(it.told.others, 'other')}`;
-    const told =
-      it.told === null
+    const others = it.notified === null || it.notified.others === 0 ? '' : ` and ${count(it.notified.others, 'other')}`;
+    const notified =
+      it.notified === null
         ? 'No notifications were sent.'
-        : `${it.told.who}${others} ${it.told.others > 0 ? 'were' : 'was'} notified after ${it.told.after}.`;
-    return `${it.target} ${length}: ${it.cause}${nodes}. ${told}`;
+        : `${it.notified.who}${others} ${it.notified.others > 0 ? 'were' : 'was'} notified after ${it.notified.after}.`;
+    return `${it.target} ${length}: ${it.cause}${nodes}. ${notified}`;
   },
   rule: 'Rule',
   severity: 'Severity',

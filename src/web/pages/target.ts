@@ -17,7 +17,7 @@ import { daysInWords, firstCheck, incidentItem, percent, uptimeWords } from './o
 import type { Past } from './past.ts';
 import { roundsGrid } from './rounds.ts';
 import { smoke } from './smoke.ts';
-import { countVotes, roughly } from './target-texts.ts';
+import { countVotes, roundedDuration } from './target-texts.ts';
 import { texts } from './texts.ts';
 
 export interface TargetValue {
@@ -88,7 +88,7 @@ ${
     ? html`<form class="row" method="post" action="/actions/check"><input type="hidden" name="target" value="${target.name}"><button class="quiet">${words.checkNow}</button></form>`
     : nothing
 }
-<div data-part="days">${value.past === null ? nothing : html`<div class="paper">${dayBars(value.past, value.now, targetHref(target.name))}<p class="row spread small soft"><span>${texts.status.daysAgo}</span><span data-told>${daysInWords(value.past)}</span><span>${texts.status.today}</span></p></div>`}</div>
+<div data-part="days">${value.past === null ? nothing : html`<div class="paper">${dayBars(value.past, value.now, targetHref(target.name))}<p class="row spread small soft"><span>${texts.status.daysAgo}</span><span data-readout>${daysInWords(value.past)}</span><span>${texts.status.today}</span></p></div>`}</div>
 <h2>${words.latency}</h2>
 <nav class="row small" aria-label="${words.span}">${spans.map((one) => html`<a href="${targetHref(target.name)}?span=${one}"${one === value.span.name ? html` aria-current="true"` : nothing}>${one}</a>`)}</nav>
 <div class="paper plot" data-series="${targetHref(target.name)}/series" data-hint="${words.hint}"><div data-part="chart">${latencyChart(value.chart)}</div></div>
@@ -113,7 +113,7 @@ function figuresTable({ figures }: TargetValue): Markup {
       const known =
         knownMs === null || since === null
           ? nothing
-          : html` <span class="small soft">${texts.overview.since} ${shortMoment(since)} (${roughly(knownMs)})</span>`;
+          : html` <span class="small soft">${texts.overview.since} ${shortMoment(since)} (${roundedDuration(knownMs)})</span>`;
       const most = hasPercentiles(one) ? one.latency : undefined;
       return html`<tr><th scope="row" class="brief">${name}</th><td class="num">${percent(uptime)}${known}</td><td class="num">${spent === null || spent.down === 0 ? '–' : describeDuration(spent.down)}</td>${time(latency?.min)}${time(most?.p50)}${time(most?.p95)}${time(most?.p99)}${time(latency?.max)}<td class="num">${answered(answers)}</td></tr>`;
     },

@@ -35,7 +35,7 @@ export interface LiveTarget extends BoardTarget {
   readonly dueAt: number | null;
   /** How it was lately: from when on it was in each state, the oldest first. */
   readonly changes: readonly StateChange[];
-  /** What each node saw last, with everything that it told. */
+  /** What each node saw last, with all its details. */
   readonly votes: readonly Vote[];
   /** The middle time of the nodes that were up, in seconds, for the last rounds; null where none was. */
   readonly recent: readonly (number | null)[];

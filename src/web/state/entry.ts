@@ -10,7 +10,7 @@ export interface Entry {
   changes: readonly StateChange[];
   votes: readonly Vote[];
   recent: (number | null)[];
-  /** By node; null where none has told any. */
+  /** By node; null if no node has reported any. */
   spreads: Map<string, SpreadRing> | null;
   version: number;
 }

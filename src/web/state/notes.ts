@@ -42,7 +42,7 @@ const mostNotes = 100;
 export function createNotes({ store, clock, random, pages }: NotesOptions): Notes {
   let known = store.notes();
 
-  function standing(): readonly StatusNote[] {
+  function currentNotes(): readonly StatusNote[] {
     const now = clock.now();
     const over = known.filter(({ endsAt }) => endsAt !== null && endsAt <= now);
     if (over.length > 0) known = known.filter((note) => !over.includes(note));
@@ -51,7 +51,7 @@ export function createNotes({ store, clock, random, pages }: NotesOptions): Note
 
   return {
     list: (page) =>
-      standing()
+      currentNotes()
         .filter((note) => page === undefined || note.page === page)
         .toReversed(),
     post({ page, words, endsAt }) {
@@ -62,7 +62,7 @@ export function createNotes({ store, clock, random, pages }: NotesOptions): Note
       }
       const now = clock.now();
       if (endsAt !== null && endsAt <= now) throw new WatchpostError('usage', 'the end of the note is in the past');
-      if (standing().length >= mostNotes)
+      if (currentNotes().length >= mostNotes)
         throw new WatchpostError('usage', `${mostNotes} notes stand already; take one down first`);
       // Those that are over leave the file with the next one that is written.
       for (const { id, endsAt: end } of store.notes()) if (end !== null && end <= now) store.removeNote(id);
@@ -72,7 +72,7 @@ export function createNotes({ store, clock, random, pages }: NotesOptions): Note
       return note;
     },
     remove(id) {
-      const note = standing().find((one) => one.id === id);
+      const note = currentNotes().find((one) => one.id === id);
       if (note === undefined)
         throw new WatchpostError('usage', `there is no note ${id}; \`watchpost status notes\` shows those that stand`);
       store.removeNote(id);

@@ -3,7 +3,7 @@ import { CheckSpec, failed, failure, type FailureCode } from '#checks/index.ts';
 import { systemClock } from '#kernel/clock.ts';
 import { systemRandom } from '#kernel/random.ts';
 import { startAgent } from '#node/agent.ts';
-import { excuseLateness } from '#node/excuse.ts';
+import { lateAsUnknown } from '#node/excuse.ts';
 import { tcpServer } from '../../support/tcp-servers.ts';
 import { agentOptions } from '../../support/thread-nodes.ts';
 import { up } from '../../support/votes.ts';
@@ -22,7 +22,7 @@ test.each([
   ['what no lateness can make', down('refused', 2), 'down'],
   ['an answer, however late the node was', up(0.2, { facts: { node_lag: 2 } }), 'up'],
 ])('%s', (_, outcome, expected) => {
-  const judged = excuseLateness(outcome, 1_000);
+  const judged = lateAsUnknown(outcome, 1_000);
   expect(judged.status).toBe(expected);
   if (expected === 'unknown') expect(judged).toMatchObject({ failure: { source: 'node', code: 'local' } });
 });

@@ -10,7 +10,7 @@ const inPassing = { closely: false };
 
 async function observe(lag: LagWatch, probe: () => Promise<Outcome>, how: { readonly closely: boolean }) {
   using observation = lag.observe(how);
-  return observation.told(await probe());
+  return observation.withLag(await probe());
 }
 
 test('an outcome tells for how long the loop was held up meanwhile', async () => {

@@ -92,7 +92,7 @@ function launch(world: World, path: string) {
       log,
       events: { roundAwaited() {}, roundSkipped() {}, roundDone() {}, recorded() {}, unwatched() {} },
       wakeOutbox: () => outbox.wake(),
-      onUnstored: (record) => unstored.tell(record),
+      onUnstored: (record) => unstored.add(record),
     },
   );
   watchOurselves(path, { store, checking: { hub: () => null, overload: () => null }, monitor, clock });

@@ -76,7 +76,7 @@ function launch(): void {
       log: logged.log,
       events: { roundAwaited() {}, roundSkipped() {}, roundDone() {}, recorded() {}, unwatched() {} },
       wakeOutbox: () => outbox.wake(),
-      onUnstored: (record: RoundRecord) => unstored.tell(record),
+      onUnstored: (record: RoundRecord) => unstored.add(record),
     },
   );
   ourselves = watchOurselves(pathOf(), { store, checking: { hub: () => null, overload: () => null }, monitor, clock });
@@ -300,11 +300,13 @@ test('what the database refuses for good is told nevertheless', async () => {
 test('deliveries through a channel that forgets are renewed while nothing can be stored', async () => {
   const unstored = createUnstored({ store, log: logged.log });
   lock();
-  unstored.tell(opening('blog', start));
-  expect(unstored.toldAndOpen('email')).toEqual([]);
+  unstored.add(opening('blog', start));
+  expect(unstored.notifiedAndOpen('email')).toEqual([]);
   const [row] = unstored.dueDeliveries(start, 10);
-  unstored.settle([{ id: row!.delivery.id, state: 'sent', at: start, message: 'm', remindAt: start + minute }]);
-  expect(unstored.toldAndOpen('email')).toMatchObject([{ recipient: 'ops@example.com', incident: { target: 'blog' } }]);
+  unstored.storeOutcomes([{ id: row!.delivery.id, state: 'sent', at: start, message: 'm', remindAt: start + minute }]);
+  expect(unstored.notifiedAndOpen('email')).toMatchObject([
+    { recipient: 'ops@example.com', incident: { target: 'blog' } },
+  ]);
   expect(unstored.nextDeliveryAt(start)).toBe(start + minute);
   expect(unstored.dueDeliveries(start + minute, 10)).toMatchObject([
     { delivery: { kind: 'reminder', number: 1 }, root: 'm' },

@@ -34,12 +34,18 @@ describe.each(schemas)('a database of schema %i', (schema) => {
     const tables = ['results', 'incidents', 'deliveries', 'rule_states', 'targets', 'nodes', 'history'];
     const before = tables.map((table) => count(old, table));
     expect(before.every((rows) => rows !== undefined && rows > 0)).toBe(true);
+    const stories = old.prepare<[], { story: string }>('SELECT story FROM incidents WHERE ended_at IS NULL').all();
+    const notified = stories.map(({ story }) => {
+      const { notified: current, told: former = null } = JSON.parse(story) as Record<'notified' | 'told', unknown>;
+      return current ?? former;
+    });
     old.close();
 
     {
       await using store = openAt(path, new FakeClock());
       const open = store.load().flatMap(({ openIncidents }) => openIncidents);
       expect(open.filter(({ target }) => target === 'shop')).toMatchObject([{ rule: 'down', endedAt: null }]);
+      expect(open.map((incident) => incident.notified)).toEqual(notified);
     }
 
     const now = new Database(path, { readonly: true });

@@ -1,5 +1,5 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import { putAside } from '#service/ports.ts';
+import { suspendedOutcome } from '#service/ports.ts';
 import type { NodeMessage, HubMessage } from '#node/ports.ts';
 
 // A node thread that misbehaves as its commands' host says. Its restarts are counted in shared memory.
@@ -36,7 +36,7 @@ parentPort?.on('message', (message: HubMessage) => {
       target: name,
       revision,
       dueAt: 1,
-      outcome: refusal === null ? outcome : putAside(refusal),
+      outcome: refusal === null ? outcome : suspendedOutcome(refusal),
       startedAt: 1,
     }));
     say({ kind: 'seen', isNews: false, observations });

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import ipaddr from 'ipaddr.js';
 import { expect, test } from 'vitest';
-import { AddressRange, addressRules, isSameAddress, objectionTo } from '#checks/address.ts';
+import { AddressRange, addressRules, isSameAddress, addressObjection } from '#checks/address.ts';
 
 const none = addressRules([], []);
 
@@ -15,8 +15,8 @@ test.each([
   '2a00:1450::1',
   '2001:4860:4860::8888',
 ])('lets %s pass under either policy', (address) => {
-  expect(objectionTo(address, 'public', none, [])).toBeNull();
-  expect(objectionTo(address, 'private', none, [])).toBeNull();
+  expect(addressObjection(address, 'public', none, [])).toBeNull();
+  expect(addressObjection(address, 'private', none, [])).toBeNull();
 });
 
 test.each([
@@ -32,8 +32,8 @@ test.each([
   'fd00::1',
   'fd00:ec2::254',
 ])('lets %s pass under the private policy only', (address) => {
-  expect(objectionTo(address, 'public', none, [])).toBe('private');
-  expect(objectionTo(address, 'private', none, [])).toBeNull();
+  expect(addressObjection(address, 'public', none, [])).toBe('private');
+  expect(addressObjection(address, 'private', none, [])).toBeNull();
 });
 
 test.each([
@@ -74,39 +74,39 @@ test.each([
   ['127.1', 'no_address'],
   ['', 'no_address'],
 ])('refuses %s under either policy', (address, objection) => {
-  expect(objectionTo(address, 'public', none, [])).toBe(objection);
-  expect(objectionTo(address, 'private', none, [])).toBe(objection);
+  expect(addressObjection(address, 'public', none, [])).toBe(objection);
+  expect(addressObjection(address, 'private', none, [])).toBe(objection);
 });
 
 test('denied ranges are closed whatever else allows them', () => {
   const rules = addressRules(['10.0.0.0/8', '1.1.1.0/24'], ['10.1.0.0/16', '1.1.1.1']);
-  expect(objectionTo('10.2.0.1', 'public', rules, [])).toBeNull();
-  expect(objectionTo('10.1.0.1', 'private', rules, [])).toBe('denied');
-  expect(objectionTo('1.1.1.1', 'public', rules, [])).toBe('denied');
-  expect(objectionTo('1.1.1.2', 'public', rules, [])).toBeNull();
+  expect(addressObjection('10.2.0.1', 'public', rules, [])).toBeNull();
+  expect(addressObjection('10.1.0.1', 'private', rules, [])).toBe('denied');
+  expect(addressObjection('1.1.1.1', 'public', rules, [])).toBe('denied');
+  expect(addressObjection('1.1.1.2', 'public', rules, [])).toBeNull();
 });
 
 test('allowed ranges open everything but multicast and the like', () => {
   const rules = addressRules(['0.0.0.0/0', '::/0'], []);
-  expect(objectionTo('198.18.0.1', 'public', rules, [])).toBeNull();
-  expect(objectionTo('fd00::1', 'public', rules, [])).toBeNull();
+  expect(addressObjection('198.18.0.1', 'public', rules, [])).toBeNull();
+  expect(addressObjection('fd00::1', 'public', rules, [])).toBeNull();
   for (const address of ['224.0.0.1', '255.255.255.255', '0.0.0.0', '::', 'ff02::1']) {
-    expect(objectionTo(address, 'private', rules, [])).toBe('never');
+    expect(addressObjection(address, 'private', rules, [])).toBe('never');
   }
 });
 
 test('behind a translator the inner address is judged too', () => {
   const rules = addressRules(['64:ff9b::/96'], ['8.8.4.4']);
-  expect(objectionTo('64:ff9b::8.8.8.8', 'public', rules, [])).toBeNull();
-  expect(objectionTo('64:ff9b::127.0.0.1', 'public', rules, [])).toBe('private');
-  expect(objectionTo('64:ff9b::224.0.0.1', 'private', rules, [])).toBe('never');
-  expect(objectionTo('64:ff9b::8.8.4.4', 'public', rules, [])).toBe('denied');
+  expect(addressObjection('64:ff9b::8.8.8.8', 'public', rules, [])).toBeNull();
+  expect(addressObjection('64:ff9b::127.0.0.1', 'public', rules, [])).toBe('private');
+  expect(addressObjection('64:ff9b::224.0.0.1', 'private', rules, [])).toBe('never');
+  expect(addressObjection('64:ff9b::8.8.4.4', 'public', rules, [])).toBe('denied');
 });
 
 test("the node's own addresses are closed to strangers only", () => {
-  expect(objectionTo('1.2.3.4', 'public', none, ['1.2.3.4'])).toBe('own');
-  expect(objectionTo('2a00::1', 'public', none, ['2a00:0:0::1'])).toBe('own');
-  expect(objectionTo('1.2.3.4', 'private', none, ['1.2.3.4'])).toBeNull();
+  expect(addressObjection('1.2.3.4', 'public', none, ['1.2.3.4'])).toBe('own');
+  expect(addressObjection('2a00::1', 'public', none, ['2a00:0:0::1'])).toBe('own');
+  expect(addressObjection('1.2.3.4', 'private', none, ['1.2.3.4'])).toBeNull();
 });
 
 const closed = [
@@ -157,9 +157,9 @@ test('every address of a closed range is refused under public in every spelling'
   const opened = addressRules(['::/0'], []);
   fc.assert(
     fc.property(closedAddress, fc.constantFrom(...spellings), (bytes, period) => {
-      expect(objectionTo(period(bytes), 'public', none, [])).not.toBeNull();
+      expect(addressObjection(period(bytes), 'public', none, [])).not.toBeNull();
       // Even where the operator opened all of IPv6, an inner IPv4 address keeps its own rules.
-      if (period(bytes) !== '::0.0.0.1') expect(objectionTo(period(bytes), 'public', opened, [])).not.toBeNull();
+      if (period(bytes) !== '::0.0.0.1') expect(addressObjection(period(bytes), 'public', opened, [])).not.toBeNull();
     }),
     { numRuns: 500 },
   );
@@ -170,7 +170,7 @@ test('no IPv6 address outside of global unicast is ever public', () => {
   fc.assert(
     fc.property(bytes, (random) => {
       const address = ipaddr.fromByteArray([...random]).toString();
-      if (objectionTo(address, 'public', none, []) === null) expect(random[0]! >> 5).toBe(1);
+      if (addressObjection(address, 'public', none, []) === null) expect(random[0]! >> 5).toBe(1);
     }),
     { numRuns: 500 },
   );

@@ -1,9 +1,15 @@
 import { expect, test } from 'vitest';
 import { notificationStateOf } from '#cli/control/control.ts';
-import { upOf } from '#cli/shared/figures.ts';
+import { formatUpCount } from '#cli/shared/figures.ts';
 
 test('how many targets are up is said as people say it', () => {
-  expect([upOf(1, 1), upOf(0, 1), upOf(1, 2), upOf(0, 2), upOf(2, 3)]).toEqual([
+  expect([
+    formatUpCount(1, 1),
+    formatUpCount(0, 1),
+    formatUpCount(1, 2),
+    formatUpCount(0, 2),
+    formatUpCount(2, 3),
+  ]).toEqual([
     '1 of 1 target is up',
     '0 of 1 target is up',
     '1 of 2 targets is up',

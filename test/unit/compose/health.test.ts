@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { healthOf, obstaclesOf } from '#compose/health.ts';
+import { healthOf, notReadyReasons } from '#compose/health.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 import { nodeInfo } from '../../support/votes.ts';
 
@@ -14,7 +14,7 @@ test.each([
   { nodes: [lost], says: ['no node is online'] },
   { nodes: [], says: ['no node is online'] },
 ])('of its nodes the program says $says', ({ nodes, says }) => {
-  expect(obstaclesOf(nodes)).toEqual(says);
+  expect(notReadyReasons(nodes)).toEqual(says);
 });
 
 test('the program is ready once its nodes are and its store takes what is written', () => {

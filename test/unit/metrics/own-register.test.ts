@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { OwnRegister, show } from '#metrics/own-register.ts';
+import { OwnRegister, setOrRemove } from '#metrics/own-register.ts';
 import { Register } from '#metrics/register.ts';
 import { createScrapes, type ScrapeRequest } from '#metrics/scrape.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
@@ -55,9 +55,9 @@ test('a gauge of the program shows nothing until it has a value, nor when it has
   const { own, samples } = registers();
   const bytes = own.gauge('bytes', 'Help.');
   expect(await samples()).toEqual([]);
-  show(bytes, 0);
+  setOrRemove(bytes, 0);
   expect(await samples()).toEqual(['bytes 0']);
-  show(bytes, null);
+  setOrRemove(bytes, null);
   expect(await samples()).toEqual([]);
 });
 

@@ -20,24 +20,24 @@ interface Case {
 }
 
 test.each<Case>([
-  { name: 'it was notified', incident: { told }, with: { deliveries: 1 }, minutes: 600, reason: null },
-  { name: 'its notification is being made', incident: { told }, minutes: 1, reason: null },
-  { name: 'nobody wants to hear of it', incident: { told: [] }, minutes: 600, reason: null },
+  { name: 'it was notified', incident: { notified: told }, with: { deliveries: 1 }, minutes: 600, reason: null },
+  { name: 'its notification is being made', incident: { notified: told }, minutes: 1, reason: null },
+  { name: 'nobody wants to hear of it', incident: { notified: [] }, minutes: 600, reason: null },
   {
     name: 'somebody knows of it',
-    incident: { told, acknowledged: { at: openedAt, why: 'on it' } },
+    incident: { notified: told, acknowledged: { at: openedAt, why: 'on it' } },
     minutes: 600,
     reason: null,
   },
   {
     name: 'its notifications are gone',
-    incident: { told },
+    incident: { notified: told },
     minutes: 3,
     reason: 'it was to be notified to 1 recipients, and no notification was made',
   },
   {
     name: 'whom it was to be told was not noted',
-    incident: { told: null },
+    incident: { notified: null },
     minutes: 3,
     reason: 'it was to be notified to its recipients, and no notification was made',
   },
@@ -58,14 +58,19 @@ test.each<Case>([
     reason: null,
   },
 ])('$name', ({ incident, with: more, minutes, reason }) => {
-  const audited = { incident: { ...shopDown, told: [], ...incident }, deliveries: 0, unexplainedSince: null, ...more };
+  const audited = {
+    incident: { ...shopDown, notified: [], ...incident },
+    deliveries: 0,
+    unexplainedSince: null,
+    ...more,
+  };
   expect(unreportedReason(audited, { now: openedAt + minutes * minute })).toBe(reason);
 });
 
 test('what it finds is logged once, notified, and counted while it is open', async () => {
   const clock = new FakeClock('2026-01-01T12:10:00Z');
   const log = memoryLog();
-  const open: Incident[] = [{ ...shopDown, told }];
+  const open: Incident[] = [{ ...shopDown, notified: told }];
   const notified: string[] = [];
   let deliveries = 0;
   using audit = startAudit({

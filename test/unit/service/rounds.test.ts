@@ -8,7 +8,7 @@ import { down, nodeInfo, up } from '../../support/votes.ts';
 
 const second = 1_000;
 const limitMs = 16 * second;
-const late = { why: 'the monitor was away', tellFrom: 0 };
+const late = { why: 'the monitor was away', notifyFrom: 0 };
 // Its due times are the whole minutes and some seconds more.
 const target = { name: 'shop', schedule: { kind: 'every', everyMs: 60 * second } } as const;
 const names = ['de1', 'us1', 'jp1'] as const;

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { singleLine } from '#kernel/text.ts';
-import { defineRuleKind, noOpinion } from './kind.ts';
+import { defineRuleKind, unknownJudgement } from './kind.ts';
 
 const hint = 'expected "changed": answers that are others than before';
 
@@ -30,7 +30,7 @@ export const answers = defineRuleKind({
   refuses: ({ type, answers: read }) =>
     read === null ? `a check of the type ${type} has no answers to compare` : null,
   judge(_, { outcome, answers: given, noted, isOpen }) {
-    if (outcome.status !== 'up' || given === null) return noOpinion(outcome);
+    if (outcome.status !== 'up' || given === null) return unknownJudgement(outcome);
     const now = singleLine([...given].sort().join(', '), longestNote);
     if (noted === undefined) return { status: 'up', reason: 'first', message: null, note: now };
     if (noted === now) return { status: 'up', reason: 'same', message: null };

@@ -98,6 +98,6 @@ export function defineRuleKind<Key extends string, OptionsSchema extends z.ZodTy
 }
 
 /** What a node's failure leaves to say for a rule that is about something else. */
-export function noOpinion(outcome: Outcome): Judgement {
+export function unknownJudgement(outcome: Outcome): Judgement {
   return { status: 'unknown', reason: 'no_figure', message: outcome.status === 'up' ? null : outcome.failure.message };
 }

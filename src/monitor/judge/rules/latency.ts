@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { describeDuration, Duration, formatDuration, formatSeconds } from '#kernel/units.ts';
-import { defineRuleKind, noOpinion, type RecentTime } from './kind.ts';
+import { defineRuleKind, unknownJudgement, type RecentTime } from './kind.ts';
 
 const statistics = ['p50', 'p95', 'p99', 'mean', 'max', 'last'] as const;
 export type Statistic = (typeof statistics)[number];
@@ -52,7 +52,7 @@ export const latency = defineRuleKind({
     return `a window of ${length} holds fewer than ${fewestResults} results of a target that is checked every ${every}; make it ${least} or more, or use statistic: last`;
   },
   judge({ above, clear = above, statistic, window }, { outcome, recentTimes, isOpen }) {
-    if (outcome.status !== 'up') return noOpinion(outcome);
+    if (outcome.status !== 'up') return unknownJudgement(outcome);
     const ms = statisticOf(recentTimes, statistic) * 1_000;
     const message = `${nameOf(statistic, window)} is ${formatSeconds(ms / 1_000)}`;
     if (ms > above) return { status: 'down', reason: 'above', message };

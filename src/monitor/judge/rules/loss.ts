@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { Percentage } from '#kernel/units.ts';
-import { defineRuleKind, noOpinion } from './kind.ts';
+import { defineRuleKind, unknownJudgement } from './kind.ts';
 
 const Options = z
   .strictObject({
@@ -37,7 +37,7 @@ export const loss = defineRuleKind({
   refuses: ({ type, facts }) => (facts.includes('loss') ? null : `a check of the type ${type} measures no loss`),
   judge({ above, clear = above }, { outcome, isOpen }) {
     const lost = outcome.facts.loss;
-    if (lost === undefined || outcome.status === 'unknown') return noOpinion(outcome);
+    if (lost === undefined || outcome.status === 'unknown') return unknownJudgement(outcome);
     const message = `${describeShare(lost)} lost`;
     if (lost > above) return { status: 'down', reason: 'above', message };
     if (isOpen && lost > clear) return { status: 'down', reason: 'not_clear', message };

@@ -51,8 +51,8 @@ test('an incident that was never told keeps why when it is over', () => {
 test('an incident that was never announced ends without a word when it is no longer monitored', () => {
   const to = [{ notify: 'ops', channel: 'email', recipient: 'ops@example.com', severities: ['critical'] }] as const;
   const held = { by: 'maintenance', why: 'maintenance until 04:00' } as const;
-  const { incident, deliveries } = unwatch({ ...shopDown, told: null, held }, to, 10);
+  const { incident, deliveries } = unwatch({ ...shopDown, notified: null, held }, to, 10);
   expect(incident).toMatchObject({ held, endedAt: 10, closing: 'unwatched' });
   expect(deliveries).toEqual([]);
-  expect(unwatch({ ...shopDown, told: null }, to, 10).deliveries).toMatchObject([{ kind: 'closed' }]);
+  expect(unwatch({ ...shopDown, notified: null }, to, 10).deliveries).toMatchObject([{ kind: 'closed' }]);
 });

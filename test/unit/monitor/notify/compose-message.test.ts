@@ -154,7 +154,7 @@ test('what is slow did not see anything down, and what is told late says why', (
   const slow = {
     ...shopDown,
     wording: latency.wording,
-    toldLate: 'it was held back: maintenance until 04:00',
+    lateReason: 'it was held back: maintenance until 04:00',
     labels: { team: 'web' },
   };
   const { content } = composeMessage([part(slow, [delivery({ lastError: '451 later', attempts: 1 })])], utc);

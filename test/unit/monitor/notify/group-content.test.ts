@@ -49,9 +49,9 @@ describe('the first line of a message about several targets', () => {
 });
 
 test('a message about several targets says which of them are late, and why', () => {
-  const toldLate = 'it was held back: maintenance until 2026-01-01 12:00:00 UTC';
-  const { remarks } = contentOf(down('a'), down('b', { toldLate }));
-  expect(remarks).toEqual([`Late for 1 of 2: ${toldLate}.`]);
+  const lateReason = 'it was held back: maintenance until 2026-01-01 12:00:00 UTC';
+  const { remarks } = contentOf(down('a'), down('b', { lateReason: lateReason }));
+  expect(remarks).toEqual([`Late for 1 of 2: ${lateReason}.`]);
 });
 
 test('what is slow or unknown is not in the red of what is down', () => {

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createOutbox, type Outbox, type OutboxOptions } from '#monitor/notify/outbox.ts';
-import type { DeliveryEvent } from '#monitor/notify/settlements.ts';
+import type { DeliveryEvent } from '#monitor/notify/delivery-outcomes.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 import { delivery, shopBack, shopDown } from '../../../support/incidents.ts';
 import { MemoryDeliveries } from '../../../support/memory-deliveries.ts';
@@ -224,7 +224,7 @@ describe('the outbox', () => {
     const refused = email.attempts.filter(({ recipient }) => recipient === 'full@example.com');
     expect(refused.length).toBeGreaterThanOrEqual(9);
     expect(refused.length).toBeLessThanOrEqual(13);
-    const others = store.settlements.flatMap((one) => (one.state === 'pending' ? [one.tellOthersAt ?? null] : []));
+    const others = store.settlements.flatMap((one) => (one.state === 'pending' ? [one.notifyOthersAt ?? null] : []));
     expect(others).toEqual([now, ...Array<null>(refused.length - 1).fill(null)]);
     email.answer = () => accepted;
     await clock.advance(8 * 60 * minute);

@@ -31,7 +31,7 @@ function setUp() {
       clock,
       log,
     });
-  const tell = () => store.settle([{ id: 1, state: 'sent', at: clock.now(), message: 'm', remindAt: null }]);
+  const tell = () => store.storeOutcomes([{ id: 1, state: 'sent', at: clock.now(), message: 'm', remindAt: null }]);
   return { clock, store, channel, lines, start, tell };
 }
 
@@ -79,9 +79,9 @@ test('a failure is said once, and so is its end', async () => {
 test('a store that cannot be read ends nothing', async () => {
   const { clock, store, channel, lines, start, tell } = setUp();
   tell();
-  const told = store.toldAndOpen.bind(store);
+  const told = store.notifiedAndOpen.bind(store);
   let isBroken = true;
-  store.toldAndOpen = (name) => {
+  store.notifiedAndOpen = (name) => {
     if (isBroken) throw new Error('disk I/O error');
     return told(name);
   };

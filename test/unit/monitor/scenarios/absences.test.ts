@@ -91,7 +91,7 @@ test.each(Object.entries(interruptions))(
       await one.clock.advance(minute);
       const [incident, ...others] = outagesOf(one);
       expect(others).toEqual([]);
-      expect(incident).toMatchObject({ target: 'shop', toldLate: interruption.why });
+      expect(incident).toMatchObject({ target: 'shop', lateReason: interruption.why });
       expect((incident?.startedAt ?? 0) - goneAt).toBeGreaterThanOrEqual(20_000);
       expect((incident?.startedAt ?? 0) - goneAt).toBeLessThanOrEqual(20_000 + everyMs);
       expect((incident?.endedAt ?? 0) - goneAt).toBeGreaterThanOrEqual(60_000);
@@ -118,7 +118,7 @@ test.each(Object.entries(interruptions))(
     await interruption.end(one);
     await one.clock.advance(minute);
     const [incident] = outagesOf(one);
-    expect(incident).toMatchObject({ target: 'shop', endedAt: null, toldLate: interruption.why });
+    expect(incident).toMatchObject({ target: 'shop', endedAt: null, lateReason: interruption.why });
     expect((incident?.startedAt ?? 0) - goneAt - 2 * minute).toBeLessThanOrEqual(everyMs);
     one.downs.clear();
     await one.clock.advance(2 * minute);

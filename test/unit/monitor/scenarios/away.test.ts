@@ -54,7 +54,7 @@ test('an outage that began and ended while the hub was away is one late mail wit
   expect(incident?.startedAt).toBeGreaterThan(goneAt + 2 * minute);
   expect(incident?.startedAt).toBeLessThanOrEqual(goneAt + 3 * minute);
   expect(incident?.endedAt).toBeGreaterThan(goneAt + 7 * minute);
-  expect(incident?.toldLate).toBe('the monitor was away when it happened');
+  expect(incident?.lateReason).toBe('the monitor was away when it happened');
   expect(channel.subjects).toHaveLength(1);
   expect(channel.subjects[0]).toMatch(/shop/);
   expect(channel.attempts[0]?.message.content.remarks).toContain(
@@ -186,7 +186,7 @@ test('an outage that is still open is told at once, dated back, and says why it 
   expect(channel.subjects).toHaveLength(1);
   const [incident] = store.incidents.values();
   expect(incident?.startedAt).toBeLessThanOrEqual(goneAt + 3 * minute);
-  expect(incident?.toldLate).toBe('the monitor was away when it happened');
+  expect(incident?.lateReason).toBe('the monitor was away when it happened');
   whole.downs.clear();
   await whole.clock.advance(5 * minute);
   expect(channel.subjects).toHaveLength(2);

@@ -45,7 +45,7 @@ test('what lost connectivity holds back is one message after five minutes, with 
     /^In doubt: no other target has been seen up since 2026-01-01 00:0\d/,
   );
   const { incident } = openedAt(scenario, 't3');
-  expect(incident).toMatchObject({ held: null, toldLate: 'it was held back: our own connectivity is lost' });
+  expect(incident).toMatchObject({ held: null, lateReason: 'it was held back: our own connectivity is lost' });
   // What is still down when the doubt is over is not told again, and what is up is told to be.
   scenario.see('*', 'u');
   scenario.see('t3', 'd');

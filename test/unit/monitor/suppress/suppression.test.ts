@@ -164,7 +164,7 @@ test('whatever holds back, an incident is told of its beginning at most once, an
           const kinds = told.get(incident.id) ?? [];
           const expected = incident.held !== null ? [] : ['opened', ...(incident.endedAt === null ? [] : ['resolved'])];
           // One that ended while it was held back was never told of.
-          expect(kinds).toEqual(incident.endedAt !== null && incident.told?.length === 0 ? [] : expected);
+          expect(kinds).toEqual(incident.endedAt !== null && incident.notified?.length === 0 ? [] : expected);
         }
         memory = decision.memory;
       }

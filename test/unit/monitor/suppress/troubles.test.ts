@@ -16,8 +16,8 @@ function watch(hub: Hub, { wasTold = false } = {}) {
   const watching = watchTroubles({
     sources: [{ name: ownNats, ...source }],
     clock,
-    wasTold: () => wasTold,
-    tell: (trouble) => void told.push(trouble),
+    wasReported: () => wasTold,
+    report: (trouble) => void told.push(trouble),
   });
   return { clock, told, [Symbol.dispose]: () => watching[Symbol.dispose]() };
 }
@@ -96,8 +96,8 @@ test('a reason that lingers after its trouble is taken off its end', async () =>
   using _ = watchTroubles({
     sources: [{ name: ownOverload, which: () => 'what nodes see', reason: () => reason, ...times }],
     clock,
-    wasTold: () => false,
-    tell: (trouble) => void told.push(trouble),
+    wasReported: () => false,
+    report: (trouble) => void told.push(trouble),
   });
   await clock.advance(120_000);
   const overAt = clock.now();

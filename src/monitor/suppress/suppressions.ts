@@ -10,8 +10,8 @@ import { createStandings } from './standings.ts';
 import { createMaintenanceAt, type Maintenance } from './maintenance.ts';
 import { createSilences, type Silences } from './silence.ts';
 
-/** Of which targets the beginning of an incident is not told, and why. */
-export interface Holdbacks {
+/** The targets whose incidents are not notified when they begin, and why. */
+export interface Suppressions {
   readonly silences: Silences;
   /** All targets there are from now on, with what is remembered about them. */
   setTargets(
@@ -19,7 +19,7 @@ export interface Holdbacks {
     memoryOf: (target: string) => Memory,
     maintenance: readonly Maintenance[],
   ): void;
-  /** Why an incident of the target that began at `startedAt` is not told at `now`, or null. */
+  /** Why an incident of the target that began at `startedAt` is not notified at `now`, or null. */
   heldBy(target: string, startedAt: number, now: number): Suppression | null;
   /** The reason that held at a moment in the past, or null; it is known for a month, or for as long as the program runs. */
   heldAt(target: string, moment: number): Suppression | null;
@@ -50,7 +50,7 @@ export interface Holdbacks {
 // No mail waits longer than this for a check of a dependency.
 const longestWaitMs = 120_000;
 
-export function createHoldbacks(connectivity: Pick<Connectivity, 'doubtAbout' | 'returnedAt'>): Holdbacks {
+export function createSuppressions(connectivity: Pick<Connectivity, 'doubtAbout' | 'returnedAt'>): Suppressions {
   const silences = createSilences();
   const standings = createStandings();
   const held = new Map<string, ReadonlySet<Suppression['by']>>();

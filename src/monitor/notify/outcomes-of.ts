@@ -2,9 +2,9 @@ import type { Random } from '#kernel/random.ts';
 import type { Delivery } from '../judge/delivery.ts';
 import { backoffMs, isHopeless, refusedMs, uncertainWaitMs } from './backoff.ts';
 import { type DeliveryPolicy, remindAfter } from './delivery-policy.ts';
-import { ownDeliveriesOf, toldBefore } from './message-part.ts';
+import { ownDeliveriesOf, previouslySent } from './message-part.ts';
 import type { MessageParts } from './next-message.ts';
-import type { SettledDelivery } from './settlements.ts';
+import type { DeliveryWithOutcome } from './delivery-outcomes.ts';
 
 export interface SentContext {
   readonly policy: DeliveryPolicy;
@@ -14,14 +14,14 @@ export interface SentContext {
 }
 
 /**
- * The settlements of a message that was accepted. What is open is to be reminded of. What an earlier message may have told keeps its
- * name: that one may be in a mailbox.
+ * The delivery outcomes of an accepted message. Open incidents get a reminder. Deliveries that an earlier message may have covered
+ * keep its id, because that message may be in a mailbox.
  */
-export function settlementsOfSent(
+export function outcomesOfSent(
   parts: MessageParts,
   { message, reference }: { readonly message: string; readonly reference: string | undefined },
   { policy, isNews, at }: SentContext,
-): readonly SettledDelivery[] {
+): readonly DeliveryWithOutcome[] {
   return parts.flatMap((part) => {
     const { incident } = part;
     const [sent = part.sent, ...merged] = ownDeliveriesOf(part);
@@ -29,9 +29,9 @@ export function settlementsOfSent(
     const isReminded = incident.endedAt === null && sent.kind !== 'update';
     const afterMs = isReminded ? (isNews(part) ? 0 : remindAfter(policy, reminders)) : null;
     const remindAt = afterMs === null ? null : at + afterMs;
-    const settled: SettledDelivery = {
+    const settled: DeliveryWithOutcome = {
       delivery: sent,
-      settlement: {
+      outcome: {
         id: sent.id,
         state: 'sent',
         at,
@@ -40,20 +40,20 @@ export function settlementsOfSent(
         ...(reference === undefined ? {} : { reference }),
       },
     };
-    const before = toldBefore(part).flatMap((one) => settlementsOfMerged([one.delivery], one.message, at));
-    return [settled, ...settlementsOfMerged(merged, message, at), ...before];
+    const before = previouslySent(part).flatMap((one) => outcomesOfMerged([one.delivery], one.message, at));
+    return [settled, ...outcomesOfMerged(merged, message, at), ...before];
   });
 }
 
 /** The outcomes of deliveries that another message covered, or that have nothing left to notify. */
-export function settlementsOfMerged(
+export function outcomesOfMerged(
   deliveries: readonly Delivery[],
   message: string | null,
   at: number,
-): readonly SettledDelivery[] {
+): readonly DeliveryWithOutcome[] {
   return deliveries.map((delivery) => ({
     delivery,
-    settlement: { id: delivery.id, state: 'merged', at, message },
+    outcome: { id: delivery.id, state: 'merged', at, message },
   }));
 }
 
@@ -68,13 +68,13 @@ export interface DeliveryFailure {
 }
 
 export interface FailedDeliveries {
-  readonly retried: readonly SettledDelivery[];
+  readonly retried: readonly DeliveryWithOutcome[];
   /** Given up: tried for long enough. */
   readonly hopeless: readonly Delivery[];
 }
 
 /** The outcomes of a message that was not accepted for now. Its deliveries wait for the next attempt together. */
-export function settlementsOfFailed(
+export function outcomesOfFailed(
   parts: MessageParts,
   { reason: error, askedMs, message, leastMs }: DeliveryFailure,
   random: Random,
@@ -88,26 +88,26 @@ export function settlementsOfFailed(
     leastMs === null ? 0 : uncertainWaitMs(leastMs, attempts, random),
   );
   const left = deliveries.filter((delivery) => !isHopeless(delivery, now));
-  const retried = left.map((delivery): SettledDelivery => ({
+  const retried = left.map((delivery): DeliveryWithOutcome => ({
     delivery,
-    settlement: { id: delivery.id, state: 'pending', nextAttemptAt: now + waitMs, error, message },
+    outcome: { id: delivery.id, state: 'pending', nextAttemptAt: now + waitMs, error, message },
   }));
   // One that may be in a mailbox covers the beginning too: the earlier one need not be repeated any more.
-  const before = message === null ? [] : parts.flatMap(toldBefore);
-  const merged = before.flatMap((one) => settlementsOfMerged([one.delivery], one.message, now));
+  const before = message === null ? [] : parts.flatMap(previouslySent);
+  const merged = before.flatMap((one) => outcomesOfMerged([one.delivery], one.message, now));
   return { retried: [...retried, ...merged], hopeless: deliveries.filter((delivery) => isHopeless(delivery, now)) };
 }
 
 /**
- * What follows where the other side will never take a message as it is. While an incident is open its news is tried again, ever
- * more slowly, and others who were told of it hear who was not; what is about an incident that is over is given up.
+ * The delivery outcomes of a message that the other side refuses for good. While an incident is open its deliveries are retried, ever
+ * more slowly, and its other recipients learn who could not be notified; deliveries about an incident that is over are given up.
  */
-export function settlementsOfRefused(
+export function outcomesOfRefused(
   parts: MessageParts,
   error: string,
   random: Random,
   now: number,
-): { readonly waiting: readonly SettledDelivery[]; readonly over: readonly Delivery[] } {
+): { readonly waiting: readonly DeliveryWithOutcome[]; readonly over: readonly Delivery[] } {
   const isWaiting = ({ kind, incident }: MessageParts[number]) => kind === 'opened' && incident.endedAt === null;
   const waiting = parts.filter(isWaiting).flatMap(({ sent, merged }) => [sent, ...merged]);
   return {
@@ -116,13 +116,13 @@ export function settlementsOfRefused(
       const isFirst = delivery.attempts === 0;
       return {
         delivery,
-        settlement: {
+        outcome: {
           id: delivery.id,
           state: 'pending',
           nextAttemptAt,
           error,
           message: null,
-          tellOthersAt: isFirst ? now : null,
+          notifyOthersAt: isFirst ? now : null,
         },
       };
     }),
@@ -131,10 +131,10 @@ export function settlementsOfRefused(
 }
 
 /** The outcomes of deliveries that are given up. */
-export function settlementsOfDead(
+export function outcomesOfDead(
   deliveries: readonly Delivery[],
   error: string,
   at: number,
-): readonly SettledDelivery[] {
-  return deliveries.map((delivery) => ({ delivery, settlement: { id: delivery.id, state: 'dead', at, error } }));
+): readonly DeliveryWithOutcome[] {
+  return deliveries.map((delivery) => ({ delivery, outcome: { id: delivery.id, state: 'dead', at, error } }));
 }

@@ -11,16 +11,16 @@ export interface DeliveryEvent {
 }
 
 export interface DeliveryOutcomesOptions {
-  readonly store: Pick<DeliveryStore, 'settle' | 'claim'>;
+  readonly store: Pick<DeliveryStore, 'storeOutcomes' | 'claim'>;
   readonly clock: Clock;
   readonly log: Log;
   readonly onSettled?: (settled: DeliveryEvent) => void;
 }
 
 /** A delivery and how its attempt ended. */
-export interface SettledDelivery {
+export interface DeliveryWithOutcome {
   readonly delivery: Delivery;
-  readonly settlement: DeliveryOutcome;
+  readonly outcome: DeliveryOutcome;
 }
 
 /**
@@ -30,30 +30,30 @@ export interface SettledDelivery {
 export interface DeliveryOutcomes {
   /** Records which message is about to cover these deliveries. */
   claim(message: string, deliveries: readonly Delivery[]): void;
-  settle(settled: readonly SettledDelivery[]): void;
+  store(settled: readonly DeliveryWithOutcome[]): void;
   storeUnstored(): void;
   readonly hasUnstored: boolean;
   /** Deliveries that the store takes for due although they are not. */
   settledIds(): ReadonlySet<number>;
 }
 
-export function createSettlements({ store, clock, log, onSettled }: DeliveryOutcomesOptions): DeliveryOutcomes {
+export function createDeliveryOutcomes({ store, clock, log, onSettled }: DeliveryOutcomesOptions): DeliveryOutcomes {
   const unstored = new Map<number, DeliveryOutcome>();
 
-  function write(settlements: readonly DeliveryOutcome[]): void {
+  function write(outcomes: readonly DeliveryOutcome[]): void {
     try {
-      store.settle(settlements);
-      for (const { id } of settlements) unstored.delete(id);
+      store.storeOutcomes(outcomes);
+      for (const { id } of outcomes) unstored.delete(id);
     } catch (error) {
-      for (const settlement of settlements) unstored.set(settlement.id, settlement);
+      for (const outcome of outcomes) unstored.set(outcome.id, outcome);
       log.error(
-        { err: error, deliveries: settlements.map(({ id }) => id) },
+        { err: error, deliveries: outcomes.map(({ id }) => id) },
         'cannot store a delivery outcome; keeping it in memory. The message is repeated if the program ends before it is stored',
       );
     }
   }
 
-  function report({ delivery: { channel, createdAt }, settlement: { state } }: SettledDelivery): void {
+  function report({ delivery: { channel, createdAt }, outcome: { state } }: DeliveryWithOutcome): void {
     try {
       const outcome = state === 'pending' ? 'retry' : state;
       onSettled?.({ channel, outcome, delayMs: Math.max(clock.now() - createdAt, 0) });
@@ -71,9 +71,9 @@ export function createSettlements({ store, clock, log, onSettled }: DeliveryOutc
         log.error({ err: error, message, deliveries: ids }, 'cannot record a message before sending it');
       }
     },
-    settle(settled) {
+    store(settled) {
       if (settled.length === 0) return;
-      write(settled.map(({ settlement }) => settlement));
+      write(settled.map(({ outcome }) => outcome));
       settled.forEach(report);
     },
     storeUnstored() {
@@ -85,7 +85,7 @@ export function createSettlements({ store, clock, log, onSettled }: DeliveryOutc
     settledIds() {
       const now = clock.now();
       const settled = [...unstored.values()].filter(
-        (settlement) => settlement.state !== 'pending' || settlement.nextAttemptAt > now,
+        (outcome) => outcome.state !== 'pending' || outcome.nextAttemptAt > now,
       );
       return new Set(settled.map(({ id }) => id));
     },
