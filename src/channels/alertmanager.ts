@@ -82,8 +82,8 @@ async function post(
 const noAddress: DeliveryReceipt = { kind: 'rejected', reason: 'there is no address of an Alertmanager' };
 
 /**
- * The alert of an incident; and where its reason is another one since, one more for that. Alertmanager goes by labels and tells
- * no recipient of other annotations: a label of its own makes people hear of it, and the first alert keeps its name.
+ * The alert of an incident, and one more for each later cause. Alertmanager identifies alerts by their labels and does not notify
+ * of changed annotations: the label `update` makes a later cause an alert of its own, and the first alert keeps its labels.
  */
 function alertsOf(
   { incident, link }: IncidentLink,
@@ -112,7 +112,7 @@ interface AlertOptions {
   readonly summary: string;
   readonly startsAt: number;
   readonly endsAt: number;
-  /** Which of the later reasons it is about; absent for the alert of the incident itself. */
+  /** The number of the later cause; absent for the alert of the incident itself. */
   readonly update?: number;
 }
 
@@ -133,14 +133,14 @@ function alertOf(incident: Incident, { own, link, summary, startsAt, endsAt, upd
       description: `${subject}: ${condition}`,
       incident: id,
     },
-    // An alert that ends before it starts is refused: where the clock was set back, it starts later than it ends.
+    // An alert that ends before it starts is refused: after the clock was set back it would start later than it ends.
     startsAt: new Date(Math.min(startsAt, endsAt)).toISOString(),
     endsAt: new Date(endsAt).toISOString(),
     ...(link === null ? {} : { generatorURL: link }),
   };
 }
 
-// Labels of the target go along where Alertmanager takes their names.
+// Labels whose names Alertmanager refuses are left out.
 function labelsOf(labels: Incident['labels']): Readonly<Record<string, string>> {
   return Object.fromEntries(Object.entries(labels).filter(([name]) => labelName.test(name)));
 }

@@ -14,7 +14,7 @@ export interface CallResponse {
   /** The status in words: `429 Too Many Requests`. */
   readonly line: string;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
-  /** The body, as far as it came; its beginning where it is long. */
+  /** The body as far as it was received, at most 64 KiB. */
   readonly text: string;
 }
 
@@ -22,11 +22,11 @@ const phasesMs = { lookup: 10_000, connect: 10_000, secureConnect: 10_000, send:
 const mostBytes = 65_536;
 
 /**
- * One HTTP request, without retries, redirects or cookies; every phase has a limit, and the signal ends the whole. Resolves with
- * any answer, rejects where there is none.
+ * Sends one HTTP request without retries, redirects or cookies; every phase has a deadline, and the signal aborts it. Resolves with
+ * any response; rejects if there is none.
  */
 export async function call({ url, method, headers, body }: ChannelCall, signal: AbortSignal): Promise<CallResponse> {
-  // Loaded with the first call: mail alone does not need it.
+  // Loaded on first use: an installation that only sends mail does not need it.
   const { default: got } = await import('got');
   const stream = got.stream(url, {
     method,
@@ -41,7 +41,7 @@ export async function call({ url, method, headers, body }: ChannelCall, signal: 
   });
   const { bytes, broken } = await receive(stream, mostBytes);
   const { response } = stream;
-  // An answer cut off after the status is still an answer: the reader of the body sees that it is not whole.
+  // A response cut off after its status still counts; the code that parses the body finds it incomplete.
   if (broken !== null && (signal.aborted || response === undefined)) throw broken.by;
   if (response === undefined) throw new Error('it closed the connection without an answer');
   return {
@@ -52,7 +52,7 @@ export async function call({ url, method, headers, body }: ChannelCall, signal: 
   };
 }
 
-/** Calls the URL of a dead man's switch. Rejects where it does not answer with a status from 200 to 299. */
+/** Calls the URL of a dead man's switch. Rejects unless the status is from 200 to 299. */
 export async function ping(url: string, signal: AbortSignal): Promise<void> {
   const { status } = await call({ url, method: 'GET', headers: { 'user-agent': userAgent } }, signal);
   if (status < 200 || status > 299) throw new Error(`it answered with status ${status}`);

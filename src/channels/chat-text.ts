@@ -6,15 +6,15 @@ import type { ContentTable, Tone } from '#monitor/notify/content.ts';
 export interface ChatText {
   /** One line: the subject. */
   readonly title: string;
-  /** The headline and what is remarked on it. */
+  /** The headline and the remarks. */
   readonly sentences: readonly string[];
   readonly facts: readonly (readonly [label: string, value: string])[];
   /** The rows of the first table, a line each. */
   readonly rows: readonly string[];
   readonly link: string | null;
-  /** Where its reader can say that they know, or null. */
+  /** The URL to acknowledge the incident, or null. */
   readonly acknowledge: string | null;
-  /** What it is about and its own id, by which a repeat can be recognised. */
+  /** The subject and the message id, which identifies a repeat. */
   readonly footer: string;
 }
 
@@ -43,14 +43,14 @@ function rowsOf({ rows, more }: ContentTable): readonly string[] {
   return [...shown, ...(rest > 0 ? [`and ${rest} more rows`] : []), ...(more === null ? [] : [more])];
 }
 
-/** All of it as lines of plain text, at most so many characters. */
+/** The whole message as lines of plain text, at most `most` characters. */
 export function plainTextOf({ sentences, facts, rows, link, acknowledge, footer }: ChatText, most: number): string {
   const lines = [...sentences, ...facts.map(([label, value]) => `${label}: ${value}`), ...rows];
   const links = [...(acknowledge === null ? [] : [`Acknowledge: ${acknowledge}`]), ...(link === null ? [] : [link])];
   return clipped([...links, ...lines, footer].join('\n'), most);
 }
 
-/** At most so many characters, cut between characters. */
+/** At most `most` UTF-16 code units, cut between characters. */
 export function clipped(text: string, most: number): string {
   return text.length <= most
     ? text

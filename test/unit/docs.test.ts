@@ -32,6 +32,16 @@ test('every room and file that docs/development.md names within src is there', (
   expect(named.filter((path) => !isThere(path))).toEqual([]);
 });
 
+test('docs/testing.md names every file of test/support, and no other', () => {
+  const named = [...read('docs/testing.md').matchAll(/`([\w-]+\.(?:ts|js|py)|nodes\/)`/g)].map(
+    ([, file]) => file ?? '',
+  );
+  const files = globSync(['*.*', 'nodes/'], { cwd: join(root, 'test/support') }).map((path) =>
+    path.replace(/^nodes$/, 'nodes/'),
+  );
+  expect(new Set(named)).toEqual(new Set(files));
+});
+
 test('docs/decisions/README.md lists every decision by its title, in order', () => {
   const files = globSync('docs/decisions/[0-9]*.md', { cwd: root }).toSorted();
   const titles = files.map((file, index) => {

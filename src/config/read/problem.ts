@@ -9,7 +9,7 @@ export interface SourcePosition {
   readonly column: number;
 }
 
-/** A mistake in the configuration: where it is, what it is about, and what is wrong. */
+/** A mistake in the configuration: its position, its key, and what is wrong. */
 export interface Problem {
   readonly place: SourcePosition;
   readonly path: ErrorPath;

@@ -8,7 +8,7 @@ import { type KumaData, type KumaMonitor, parsed } from './schema.ts';
 const NotificationSettings = z.record(z.string(), z.unknown());
 type NotificationSettings = z.output<typeof NotificationSettings>;
 
-/** Adds the recipients, and gives their names for a monitor. */
+/** Adds the recipients; returns a function from a monitor to the names of its recipients. */
 export function addNotifications(data: KumaData, draft: Draft): (monitor: KumaMonitor) => readonly string[] {
   const names = new Map<number, string>();
   for (const { id, name = `notification ${id}`, active, config } of data.notifications) {
@@ -26,14 +26,14 @@ export function addNotifications(data: KumaData, draft: Draft): (monitor: KumaMo
   return ({ notifications }) => notifications.flatMap((id) => names.get(id) ?? []);
 }
 
-// Kuma repeats by monitor; where all monitors of a recipient agree, the recipient is reminded like that.
+// Kuma has a reminder interval for each monitor. A recipient gets it if all its monitors agree.
 function remindersOf(id: number, monitors: readonly KumaMonitor[]): readonly string[] {
   const own = monitors.filter(({ notifications, active }) => active && notifications.includes(id));
   const [wait, ...others] = new Set(own.map(resendMs));
   return wait === undefined || wait === 0 || others.length > 0 ? [] : [formatDuration(wait)];
 }
 
-/** How often a monitor that stays down is reminded of, in milliseconds; 0 for never. */
+/** The time between reminders of a monitor that stays down, in milliseconds; 0 for none. */
 export const resendMs = ({ resend_interval, interval }: KumaMonitor) => resend_interval * interval * 1_000;
 
 const textOf = (settings: NotificationSettings, key: string) => {
@@ -41,7 +41,7 @@ const textOf = (settings: NotificationSettings, key: string) => {
   return typeof value === 'string' || typeof value === 'number' ? String(value).trim() : '';
 };
 
-// What each type calls what a service needs: its address, its secret, whom it reaches.
+// The settings of each type that hold its URL, its secret and its recipient.
 const services: Readonly<Record<string, (text: (key: string) => string) => NotificationService>> = {
   slack: (text) => ({ kind: 'slack', url: text('slackwebhookURL') }),
   discord: (text) => ({ kind: 'discord', url: text('discordWebhookUrl') }),

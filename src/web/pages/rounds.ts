@@ -5,10 +5,10 @@ import { html, type Markup, moment, nothing } from './markup.ts';
 import { countVotes } from './target-texts.ts';
 import { texts } from './texts.ts';
 
-// A round is no wider than this share of the row, however few there were.
+// A grid of fewer rounds leaves room on the left, so that a column never gets wider.
 const leastColumns = 20;
 
-/** The votes of rounds, of which the newest come first: a row for each node, a column for each round, the newest on the right. */
+/** The votes of rounds, given newest first: a row for each node, a column for each round, the newest on the right. */
 export function roundsGrid(rounds: readonly PastRound[]): Markup {
   const words = texts.target;
   const ordered = rounds.toReversed();

@@ -4,7 +4,7 @@ import type { Notes } from '../state/notes.ts';
 import type { PastKeeper } from './past.ts';
 import { serviceOf, type StatusValue } from './status.ts';
 
-/** By name, what the configuration says about each page. */
+/** The configured status pages by name. */
 export type ConfiguredPages = Readonly<
   Record<string, { readonly title: string; readonly targets: Readonly<Record<string, string>> }>
 >;
@@ -14,12 +14,12 @@ export interface StatusSources {
   readonly past: PastKeeper;
   readonly pages: () => ConfiguredPages;
   readonly notes: Pick<Notes, 'list'>;
-  /** Maintenance and silences that hold or begin soon, those that begin first at the beginning. */
+  /** Current and upcoming maintenance windows and silences, in order of their beginning. */
   readonly ahead: () => readonly Window[];
   readonly clock: Clock;
 }
 
-/** A stretch of time without notifications about some targets. */
+/** A time span without notifications about some targets. */
 interface Window {
   readonly targets: 'all' | readonly string[];
   readonly from: number;
@@ -31,13 +31,13 @@ const mostAhead = 10;
 /** What the status page of this name shows; null if there is none. */
 export type StatusReader = (name: string) => StatusValue | null;
 
-/** Reads status pages out of memory, and nothing but what stands on them. */
+/** Reads status pages from memory; the value holds only what the page shows. */
 export function readStatus({ board, past, pages, notes, ahead, clock }: StatusSources): StatusReader {
   return (name) => {
     const page = Object.hasOwn(pages(), name) ? pages()[name] : undefined;
     if (page === undefined) return null;
     const live = new Map(board.targets().map((target) => [target.name, target]));
-    // Never waited for: what was is shown as it was known last.
+    // Not awaited: the page shows the history as last read.
     void past.want([...live.keys()], 0);
     const services = Object.entries(page.targets).map(([name, shown]) => {
       const target = live.get(name);
