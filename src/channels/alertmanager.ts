@@ -17,7 +17,7 @@ const AlertmanagerEntry = z.strictObject({
     })
     .min(1)
     .max(10)
-    .describe('The Alertmanagers; where several are one cluster, all of them.'),
+    .describe('The Alertmanagers; all members of a cluster.'),
   labels: z
     .record(z.string().regex(labelName, { error: 'expected the name of a label' }), z.string().max(200))
     .default({})

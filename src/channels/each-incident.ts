@@ -17,7 +17,7 @@ export async function forEachIncident(
 ): Promise<DeliveryReceipt> {
   let last: DeliveryReceipt = {
     kind: 'rejected',
-    reason: 'it is about no incident, and there is an alert for each incident only',
+    reason: 'only incidents have alerts, and this message has none',
   };
   for (const incident of incidents) {
     last = await send(incident);

@@ -27,7 +27,7 @@ const sections = {
 
 export const email: ChannelType<'email', typeof Entry, typeof sections> = {
   name: 'email',
-  summary: 'Sends mails over SMTP, or writes them into a folder where no mail server is configured.',
+  summary: 'Sends mails over SMTP, or writes them into a folder if no mail server is configured.',
   Entry,
   sections,
   recipientsOf: ({ entry }) => entry.to,

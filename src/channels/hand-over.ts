@@ -86,4 +86,4 @@ export async function handOverOnce({ clock, signal, otherMs, attempt }: HandOver
   }
 }
 
-const superseded = 'another connection hands this message over';
+const superseded = 'another connection is delivering this message';

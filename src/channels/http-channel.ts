@@ -88,7 +88,7 @@ export function createHttpChannel<Entry>(options: HttpChannelOptions<Entry>): Ch
             return contact === undefined ? gone(recipient) : renew(open, sendingTo(contact, signal));
           },
     async close() {
-      closing.abort(new Error(`the ${name} channel was closed`));
+      closing.abort(new Error(`the ${name} channel is closed`));
     },
   };
 }

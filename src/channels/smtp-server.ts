@@ -57,7 +57,7 @@ export const Smtp = z
       .boolean()
       .default(false)
       .describe(
-        'Send nothing without TLS. Always so where there is a password; TLS is used whenever the server offers it.',
+        'Send nothing without TLS. Always so if there is a password; TLS is used whenever the server offers it.',
       ),
     ca_file: FilePath.optional().describe(
       'A file of PEM certificates to trust for this server besides those of the system.',

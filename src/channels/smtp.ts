@@ -115,7 +115,7 @@ export function createSmtpChannel({
     },
     renew: null,
     async close() {
-      closing.abort(new Error('the mail channel was closed'));
+      closing.abort(new Error('the mail channel is closed'));
       transport.close();
     },
   };

@@ -34,12 +34,12 @@ const Incident = z.strictObject({
 export const WebhookBody = z
   .strictObject({
     version: z.literal(1),
-    id: z.string().describe('The same where a message is repeated.'),
+    id: z.string().describe('The same when a message is repeated.'),
     kind: z.enum(['opened', 'update', 'reminder', 'resolved', 'closed', 'late', 'digest', 'summary']),
     at: Time.describe('When the message was decided.'),
     subject: z.string().describe('One line for people.'),
     text: z.string().describe('A sentence or two for people.'),
-    link: z.string().nullable().describe('The page about it, where there is one.'),
+    link: z.string().nullable().describe('The page about it, if there is one.'),
     acknowledge: z
       .string()
       .nullable()

@@ -2,10 +2,10 @@
 export const probeFindings = {
   probe_failed_due_to_regex: '1 if an answer came that did not meet the expectation.',
   probe_http_duration_seconds: 'How long each phase of the request took, over all redirects.',
-  probe_http_status_code: 'Status code of the last answer; 0 where none came.',
+  probe_http_status_code: 'Status code of the last answer; 0 if there was none.',
   probe_http_redirects: 'How many redirects were followed.',
   probe_http_ssl: '1 if the last request was encrypted.',
-  probe_http_version: 'HTTP version of the last answer; 0 where none came.',
+  probe_http_version: 'HTTP version of the last answer; 0 if there was none.',
   probe_http_content_length: 'Bytes of the body that were read.',
   probe_http_uncompressed_body_length: 'Bytes of the body that were read.',
   probe_tls_version_info: 'Always 1: the version of TLS.',
@@ -17,7 +17,7 @@ export const probeFindings = {
   probe_grpc_healthcheck_response: '1 for the health that the server reported, 0 for the others.',
   probe_dns_duration_seconds: 'How long each phase of the question took.',
   probe_dns_answer_rrs: 'Records that answered.',
-  probe_dns_query_succeeded: '1 where a name server answered.',
+  probe_dns_query_succeeded: '1 if a name server answered.',
 } as const;
 
 /** One of them, of one outcome. */

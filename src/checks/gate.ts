@@ -112,7 +112,7 @@ function gateOf(
     verify(pinned, socket) {
       const { remoteAddress = pinned.address } = socket;
       if (!isSameAddress(remoteAddress, pinned.address)) {
-        return failure('node', 'forbidden', 'the connection did not end at the address that was asked for');
+        return failure('node', 'forbidden', 'the connection ended at another address than requested');
       }
       if (policy === 'private') return null;
       const { localAddress } = socket;

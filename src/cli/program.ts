@@ -81,9 +81,9 @@ export function createProgram(context: CommandContext, finish: (code: number) =>
 
   program
     .command('health')
-    .description('ask the running daemon whether its parts make progress')
+    .description('check whether the running daemon is healthy')
     .addOption(configOption)
-    .option('--ready', 'ask whether it takes requests instead')
+    .option('--ready', 'check whether it is ready for requests instead')
     .option('--json', 'print JSON')
     .addHelpText('after', '\nExit code: 0 healthy, 1 not healthy or no answer, 2 wrong usage.')
     .action(async (options) => {
@@ -107,7 +107,7 @@ export function createProgram(context: CommandContext, finish: (code: number) =>
   addUserCommands(program, context);
   addBeatCommands(program, context, finish);
 
-  const config = program.command('config').description('look at a configuration without running it');
+  const config = program.command('config').description('check, compare and print a configuration');
   config
     .command('check')
     .description('report every mistake with its file, line and column')
@@ -132,7 +132,7 @@ export function createProgram(context: CommandContext, finish: (code: number) =>
   config
     .command('schema')
     .description('print the JSON Schema of the configuration for editors')
-    .option('--webhook', 'that of the body of a webhook instead')
+    .option('--webhook', 'print the schema of webhook bodies instead')
     .action((options) => finish(printSchema(options, context)));
 
   addAlertCommands(program, configOption, context, finish);
@@ -145,7 +145,7 @@ export function createProgram(context: CommandContext, finish: (code: number) =>
     .action((shell: Shell) => context.print(completionOf(shapesOf(program), shell)));
   program
     .command('man')
-    .description('print the manual page, for man and such: watchpost man | man -l -')
+    .description('print the manual page: watchpost man | man -l -')
     .action(() => context.print(manualOf(shapesOf(program), context.version)));
   return program;
 }

@@ -8,10 +8,10 @@ const shortest = 8;
 
 /** Commands about who may sign in. */
 export function addUserCommands(program: Command, context: CommandContext): void {
-  const users = program.command('users').description('who may sign in to the pages');
+  const users = program.command('users').description('users who may sign in to the pages');
   users
     .command('hash')
-    .description('read a password from standard input and print what http.users takes as its hash')
+    .description('read a password from standard input and print its hash for http.users')
     .option('--json', 'print JSON')
     .action(async ({ json }: { readonly json?: boolean }) => {
       const password = (await context.readLine('Password: ')).trim();

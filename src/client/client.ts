@@ -92,7 +92,7 @@ export function clientOver(http: Http, options: Omit<ClientOptions, 'token'>): C
     if (reply.kind === 'trouble') return reply.failure;
     const started = StartAnswer.safeParse(reply.body);
     if (started.success) return started.data;
-    return failure('service', 'service_answer', 'the check service did not say that it started the check');
+    return failure('service', 'service_answer', 'the check service did not confirm the start of the check');
   }
 
   async function collect(

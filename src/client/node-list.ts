@@ -41,7 +41,7 @@ export function createNodeList({ http, directory, clock, log, closing }: NodeLis
     const reply = await http.get({ path: '/nodes/hosts', query: [], timeoutMs, signal: closing });
     if (reply.kind === 'trouble') return reply.failure;
     if (!directory.replace(reply.body)) {
-      return failure('service', 'service_answer', 'the check service answered with no list of nodes');
+      return failure('service', 'service_answer', "the check service's answer has no list of nodes");
     }
     nextAt = clock.elapsed() + freshMs;
     return null;

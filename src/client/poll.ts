@@ -104,7 +104,7 @@ function take(
   outcomes: Map<string, Outcome>,
 ): Failure | null {
   const result = CheckResult.safeParse(body);
-  if (!result.success) return failure('service', 'service_answer', 'the check service answered with no map of results');
+  if (!result.success) return failure('service', 'service_answer', "the check service's answer has no map of results");
   for (const id of ids) {
     if (outcomes.has(id)) continue;
     const outcome = fromWire(result.data[id] ?? null, type);
@@ -115,5 +115,5 @@ function take(
 
 function late(limitMs: number): Failure {
   const within = formatDuration(limitMs);
-  return failure('service', 'service_answer', `the check service gave no result of this node within ${within}`);
+  return failure('service', 'service_answer', `the check service had no result of this node within ${within}`);
 }

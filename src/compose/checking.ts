@@ -120,7 +120,7 @@ async function checkHere(
     runs,
     policy: 'private',
     onLate: async ({ target, dueAt, node, outcome, isOfEarlierCheck }) => {
-      if (store === null) throw new Error('results are not stored here');
+      if (store === null) throw new Error('this process does not store results');
       const verdictOf: LateVote['verdictOf'] = (statuses) => listeners.verdictOf(target, dueAt, statuses);
       const late = { target, dueAt, vote: { node, outcome }, at: clock.now() };
       const stored = await store.recordLate(isOfEarlierCheck === true ? late : { ...late, verdictOf });

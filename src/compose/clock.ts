@@ -65,7 +65,7 @@ export function watchClock(options: ClockWatchOptions): Disposable {
     if (Math.abs(byMs) < leastJumpMs) return;
     const [size, from, to] = [describeDuration(Math.abs(byMs)), timeOf(now - byMs), timeOf(now)];
     const reason = isDoubtful
-      ? `it is ${size} ${away} the last time that this program ran, ${from}: the machine was off, or its clock was set`
+      ? `it is ${size} ${away} the last run of this program, ${from}: the machine was off, or its clock was set`
       : `it was set ${direction} by ${size}, from ${from} to ${to}`;
     const trouble = { name: ownClock, which: 'of this machine', since: now - lookEveryMs } as const;
     monitor.troubled({ ...trouble, reason });

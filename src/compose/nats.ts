@@ -31,7 +31,7 @@ export async function startNats(
     account,
     enrolled,
     onLate: async (late) => {
-      if (store === null) throw new Error('results are not stored here');
+      if (store === null) throw new Error('this process does not store results');
       await storeLate(late, transport, store, { clock, log });
     },
     onAbsence(absence) {

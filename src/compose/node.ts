@@ -64,7 +64,7 @@ export async function startNodeProcess(config: NodeConfig, environment: NodeProc
   const [status] = local.nodes();
   if (status?.online !== true) {
     const reason = status?.reason ?? 'no answer';
-    throw new WatchpostError('internal', `the node could not try out what it can do: ${reason}`);
+    throw new WatchpostError('internal', `the node could not test its capabilities: ${reason}`);
   }
   log.info({ node: name, capabilities: status.capabilities }, 'node is ready');
 

@@ -225,6 +225,6 @@ function createParts(
 const partsOf = ({ nodes, nats, foreignService }: NodeSettings): NodeSettings => ({ nodes, nats, foreignService });
 
 function runsOf({ runs }: CheckRunner): Runs {
-  if (runs === null) throw new WatchpostError('no_nodes', 'there is no node here to run this check on');
+  if (runs === null) throw new WatchpostError('no_nodes', 'no node can run this check');
   return runs;
 }

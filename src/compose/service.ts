@@ -53,7 +53,7 @@ export function openService({ started, store, runs, retention, ...parts }: Servi
     async checkNow(spec) {
       const over = runs();
       const nodes = (over?.nodes() ?? []).flatMap(({ online, info }) => (online ? [info] : []));
-      if (over === null || nodes.length === 0) throw new WatchpostError('usage', 'no node is there now');
+      if (over === null || nodes.length === 0) throw new WatchpostError('usage', 'no node is online');
       opened ??= start(over);
       const shown = CheckSpec.parse({ type: spec.type, host: spec.host });
       return (await opened.checks.start({ spec, shown, nodes, policy: 'private' })).id;

@@ -37,7 +37,7 @@ export class BitReader {
 
   bit(): number {
     const byte = this.#bytes[this.#at];
-    if (byte === undefined) throw new RangeError('the bits end too early');
+    if (byte === undefined) throw new RangeError('unexpected end of bits');
     const value = (byte >> this.#place) & 1;
     if (this.#place > 0) this.#place -= 1;
     else {

@@ -62,7 +62,7 @@ export class ByteReader {
     let value = 0;
     for (let scale = 1; ; scale *= 0x80) {
       const byte = this.#bytes[this.#at++];
-      if (byte === undefined) throw new RangeError('the bytes end too early');
+      if (byte === undefined) throw new RangeError('unexpected end of bytes');
       value += (byte & 0x7f) * scale;
       if (byte < 0x80) return value;
     }
@@ -75,7 +75,7 @@ export class ByteReader {
 
   raw(length: number): Uint8Array {
     const end = this.#at + length;
-    if (end > this.#bytes.length) throw new RangeError('the bytes end too early');
+    if (end > this.#bytes.length) throw new RangeError('unexpected end of bytes');
     const bytes = this.#bytes.subarray(this.#at, end);
     this.#at = end;
     return bytes;

@@ -13,6 +13,7 @@ export function cursorOf({ startedAt, id }: CursorPosition): string {
 /** Throws `usage` where the text is no such place. */
 export function parseCursor(text: string): CursorPosition {
   const [, startedAt, id] = /^(\d{1,16}) (.+)$/.exec(Buffer.from(text, 'base64url').toString()) ?? [];
-  if (id === undefined) throw new WatchpostError('usage', `"${text}" is no place in a list: take "next" of an answer`);
+  if (id === undefined)
+    throw new WatchpostError('usage', `invalid cursor "${text}": use "next" from a previous response`);
   return { startedAt: Number(startedAt), id };
 }

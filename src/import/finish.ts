@@ -23,14 +23,14 @@ export function finish(draft: Draft, { env, heading, change }: FinishOptions): s
   nameCommonRule(draft);
   for (let attempt = 0; attempt < 50; attempt += 1) {
     const problems = problemsOf(render(draft, heading, change), env);
-    if (draft.targets.size === 0) throw new WatchpostError('usage', 'there is nothing in it that can be imported');
+    if (draft.targets.size === 0) throw new WatchpostError('usage', 'it contains nothing that can be imported');
     if (problems.length === 0) {
       shareDefaults(draft);
       return render(draft, heading, change);
     }
     for (const problem of problems) takeOut(draft, problem);
   }
-  throw new WatchpostError('internal', 'the imported configuration cannot be made valid');
+  throw new WatchpostError('internal', 'no valid configuration can be made of it');
 }
 
 function problemsOf(text: string, env: EnvironmentVariables): readonly Problem[] {

@@ -170,7 +170,7 @@ function createLastViews(register: Register, pairs: Pairs): void {
   register.view('watchpost_up', upHelp, function* series() {
     for (const { labels, up } of pairs()) if (up !== null) yield new Sample(labels, up, 0);
   });
-  const lastHelp = 'How long the last check took; absent where it had no duration.';
+  const lastHelp = 'How long the last check took; absent if it had no duration.';
   register.view('watchpost_check_last_duration_seconds', lastHelp, function* series() {
     for (const { labels, seconds } of pairs()) if (seconds !== null) yield new Sample(labels, seconds, 0);
   });

@@ -26,10 +26,10 @@ export function createDeliveryMetrics(
   ask: MetricReader,
   counts: () => readonly DeliveryCount[],
 ): DeliveryMetrics {
-  const pending = register.gauge('watchpost_deliveries_pending', 'Deliveries that are not settled.', ['channel']);
+  const pending = register.gauge('watchpost_deliveries_pending', 'Deliveries without a final outcome.', ['channel']);
   const oldest = register.gauge(
     'watchpost_deliveries_oldest_seconds',
-    'Age of the oldest delivery that is not settled; 0 where there is none.',
+    'Age of the oldest delivery without a final outcome; 0 if there is none.',
     ['channel'],
   );
   const total = register.counter(

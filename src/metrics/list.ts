@@ -25,7 +25,7 @@ export function createListMetrics(
   );
   const hadAt = register.gauge(
     'watchpost_target_list_last_success_timestamp_seconds',
-    'When the list was had last; absent where that was never since the start.',
+    'When the list was last fetched; absent if never since the start.',
     ['list'],
   );
   const failures = register.counter('watchpost_target_list_failures_total', 'How often fetching the list failed.', [

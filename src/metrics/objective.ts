@@ -15,7 +15,7 @@ export function createObjectiveMetrics(
   const period = register.gauge('watchpost_objective_period_seconds', 'The period that the objective is about.');
   const left = register.gauge(
     'watchpost_objective_budget_left_ratio',
-    'The share of the error budget that is left; below 0 where more was spent than there is.',
+    'The share of the error budget that is left; negative if overspent.',
   );
   return {
     refresh() {

@@ -38,10 +38,7 @@ export function createControls({ monitor, clock, random }: ControlsOptions): Con
         .silences()
         .find((silence) => silence.id === id);
       if (known === undefined)
-        throw new WatchpostError(
-          'usage',
-          `there is no silence ${id}; \`watchpost silence list\` shows those that hold`,
-        );
+        throw new WatchpostError('usage', `there is no silence ${id}; list them with \`watchpost silence list\``);
       const ended = { ...known, until: clock.now() };
       monitor().silence(ended);
       return ended;
@@ -50,7 +47,7 @@ export function createControls({ monitor, clock, random }: ControlsOptions): Con
     async acknowledge(id, why) {
       const incident = await monitor().acknowledge(id, singleLine(why));
       if (incident === null)
-        throw new WatchpostError('usage', `there is no open incident ${id}; a mail names it in its last line`);
+        throw new WatchpostError('usage', `there is no open incident ${id}; the last line of a mail has its name`);
       return incident;
     },
   };

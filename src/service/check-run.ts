@@ -55,7 +55,7 @@ export class CheckRun implements StoredRun {
 
 /** A stored run that is not worked on any more: nodes without an outcome lost it with the process that waited for it. */
 export function closedRun(stored: StoredRun): CheckRun {
-  const lost = failed(failure('service', 'gone', 'the service was restarted before this node had answered'));
+  const lost = failed(failure('service', 'gone', 'the service was restarted before this node answered'));
   return new CheckRun({
     ...stored,
     results: stored.results.map(({ node, outcome }) => ({ node, outcome: outcome ?? lost })),

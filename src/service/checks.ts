@@ -154,7 +154,7 @@ export function createChecks(options: ChecksOptions): Checks {
 }
 
 function faultOf(error: unknown, closing: AbortSignal): Failure {
-  if (closing.aborted) return failure('service', 'aborted', 'the service was stopped before this node had answered');
+  if (closing.aborted) return failure('service', 'aborted', 'the service was stopped before this node answered');
   return failure('service', 'internal', `the service failed: ${messageOf(error)}`);
 }
 

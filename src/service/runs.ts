@@ -85,7 +85,7 @@ export function createRuns(transport: Transport, clock: Clock): Runs {
     runOn,
     async run({ nodes, ...command }, signal) {
       const selected = selectNodes(transport.nodes(), nodes);
-      if (selected.length === 0) throw new WatchpostError('no_nodes', 'there is no node to run this check on');
+      if (selected.length === 0) throw new WatchpostError('no_nodes', 'no node can run this check');
       const infos = selected.map(({ info }) => info);
       return runOn(infos, command, signal, () => {});
     },

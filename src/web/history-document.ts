@@ -21,7 +21,7 @@ export function historyDocument() {
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: '/' }],
-    externalDocs: { description: 'Checks over HTTP, where they are served.', url: '/openapi.json' },
+    externalDocs: { description: 'Checks over HTTP, if this service offers them.', url: '/openapi.json' },
     paths: {
       '/api/v1/targets': {
         get: read('getTargets', 'Every target as it is now', list('targets', 'Target'), [label, ...page]),
@@ -89,8 +89,12 @@ const points = query(
   'How many steps at the most. Default: 300.',
 );
 const span = [
-  query('from', moment, 'Where the span begins. Default: a day ago; in a report 30 days; for incidents without end.'),
-  query('to', moment, 'Where it ends. Default: now.'),
+  query(
+    'from',
+    moment,
+    'The beginning of the span. Default: a day ago; for a report 30 days; for incidents the whole history.',
+  ),
+  query('to', moment, 'The end of the span. Default: now.'),
 ];
 const page = [
   query('limit', { type: 'integer', minimum: 1, maximum: 500 }, 'How many rows. Default: 100.'),

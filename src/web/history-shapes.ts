@@ -22,11 +22,11 @@ const Time = z
 const figures = {
   from: Moment,
   to: Moment,
-  uptime: Ratio.nullable().describe('Null where there is nothing to go by.'),
+  uptime: Ratio.nullable().describe('Null if nothing is known.'),
   since: Moment.nullable().describe(
     'From when on it was watched within the span; null if it was not, and of one node.',
   ),
-  time: Time.nullable().describe('Null where a node is named, which gives no verdict.'),
+  time: Time.nullable().describe('Null if a node is named: a single node gives no verdict.'),
   answers: z.strictObject({ up: z.int(), down: z.int(), unknown: z.int(), late: z.int() }),
   latency: z
     .strictObject({
@@ -39,7 +39,7 @@ const figures = {
       max: Seconds,
     })
     .nullable()
-    .describe('Of the answers that were up; null where there was none.'),
+    .describe('Of the answers that were up; null if there was none.'),
 };
 export const Figures = z.strictObject(figures).describe('How a span went.');
 
@@ -49,7 +49,7 @@ const Budget = z
     ...objective,
     allowed_seconds: Seconds,
     spent_seconds: Seconds,
-    left: Ratio.describe('Negative where more was spent than there is.'),
+    left: Ratio.describe('Negative if overspent.'),
     uptime: Ratio.nullable(),
   })
   .describe("What is left of the objective's budget.");

@@ -13,7 +13,7 @@ const secret = inPath('secret', 'The secret of the job.');
 const run = query(
   'rid',
   { type: 'string', pattern: '^[A-Za-z0-9_.:-]{1,64}$' },
-  'Which run it is, where several of a job go on at a time.',
+  'Which run it is, if a job has several at a time.',
 );
 
 const call = (operationId: string, summary: string, parameters: readonly object[], more: object = {}) => ({

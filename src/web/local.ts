@@ -14,7 +14,7 @@ type Hook = (request: FastifyRequest, reply: FastifyReply, done: () => void) => 
  * this machine.
  */
 export function onlyLocal(wayOut?: string): Hook {
-  const message = `this is for programs on this machine, without a proxy between${wayOut === undefined ? '' : `; ${wayOut}`}`;
+  const message = `this is for programs on this machine only, not through a proxy${wayOut === undefined ? '' : `; ${wayOut}`}`;
   return (request, reply, done) => {
     const { socket, headers } = request;
     const isPage = ofPages.some((name) => headers[name] !== undefined);

@@ -45,7 +45,7 @@ test('results come in one by one, without a reload and without moving what was o
   await tab.page.getByText('by the target').waitFor();
   for (const node of ['de1', 'us1']) settle.get(node)?.(failed(failure('node', 'gone', 'the node went away')));
   await tab.page
-    .getByRole('heading', { level: 1, name: /0 of 3 nodes connected; 1 did not, 2 could not say/ })
+    .getByRole('heading', { level: 1, name: /0 of 3 nodes connected; 1 did not, 2 could not check/ })
     .waitFor();
   expect(await tab.page.evaluate('window.mark')).toBe(1);
   expect(await tab.page.locator('meta[http-equiv]').count()).toBe(0);

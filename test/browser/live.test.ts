@@ -49,7 +49,7 @@ pages: { status: { targets: { weak: Weak, alpha: Alpha } }, other: { targets: { 
   const tabs = [list, down, up, wall, groups, status, nodes];
   for (const { page } of tabs) await page.evaluate('window.mark = 1');
   expect(await names(list.page)).toEqual(['alpha', 'beta', 'weak', 'wide']);
-  await down.page.getByText('No target is like that.').waitFor();
+  await down.page.getByText('No target matches.').waitFor();
   await groups.page.getByText('3 of 3 up').waitFor();
   await status.page.getByRole('heading', { name: 'All services are working.' }).waitFor();
   await list.page.locator('[data-part="t-weak"] a').focus();
@@ -69,7 +69,7 @@ pages: { status: { targets: { weak: Weak, alpha: Alpha } }, other: { targets: { 
   await become(list.page, ['alpha', 'beta', 'weak', 'wide']);
   await become(up.page, ['alpha', 'weak', 'wide']);
   await become(down.page, []);
-  await down.page.getByText('No target is like that.').waitFor();
+  await down.page.getByText('No target matches.').waitFor();
   await groups.page.getByText('3 of 3 up').waitFor();
   await heading(status, /All services are working\./);
   const posted = await command(['status', 'post', 'We move.', '--config', `${program.folder}/watchpost.yaml`]);

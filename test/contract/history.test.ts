@@ -174,7 +174,7 @@ test('incidents are listed by pages, the newest first, and one has its deliverie
     deliveries: [{ kind: 'opened', channel: 'email', recipient: 'ops@example.com', state: 'pending' }],
   });
   expect(await reader.incident('nonsense')).toBeNull();
-  await expect(reader.incidents({ after: '%%%' })).rejects.toThrow('no place in a list');
+  await expect(reader.incidents({ after: '%%%' })).rejects.toThrow('invalid cursor');
 });
 
 test('verdicts survive a restart, and a kill: the newest period goes on where the results end', async () => {

@@ -50,7 +50,7 @@ ${targets}${more}`;
     'changed | blog | notify: ops → ops, web',
     expect.stringMatching(/^setting \| data \| \/.*\/watchpost.db → \/.*\/other.db$/),
     'setting | retention.raw | 90d → 30d',
-    'setting | secrets | one or several are others',
+    'setting | secrets | one or more differ',
     'restart | data | takes effect after a restart only',
     'notify | old/down | is closed: its target is not watched any more: email ops@example.com',
     'notify | blog/down | goes on, and they were not notified: email web@example.com',

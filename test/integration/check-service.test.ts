@@ -48,7 +48,7 @@ test('a file with only "service" runs a check service, and a crash in the middle
   expect(await get(running.url + path)).toEqual(Object.fromEntries(ids.map((id) => [id, null])));
   await running.end('SIGKILL');
   running = await program.start(config);
-  const message = 'the service was restarted before this node had answered';
+  const message = 'the service was restarted before this node answered';
   expect(await get(running.url + path)).toEqual(Object.fromEntries(ids.map((id) => [id, [null, { message }]])));
   await eventually(10_000, ready);
   const later = await get(`${running.url}/check-tcp?host=127.0.0.1:${silent.port}&node=de1`);

@@ -42,7 +42,7 @@ describe('a channel that is one file and one line in the list', () => {
     const { code, err } = await run('{ home: { doorbell: { uri: "x" } }, none: {} }', 'config', 'check');
     expect(code).toBe(2);
     expect(err).toMatch(/notify\.home\.doorbell\.uri: unknown key \(did you mean "url"\?\)/);
-    expect(err).toMatch(/notify\.none: has no way to reach anybody: add .*doorbell/);
+    expect(err).toMatch(/notify\.none: has no channel: add .*doorbell/);
   });
 
   test('delivers', async () => {

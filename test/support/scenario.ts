@@ -128,7 +128,7 @@ export async function startScenario(options: ScenarioOptions): Promise<Scenario>
   ): Promise<{ votes: readonly Vote[]; reportUrl: null }> {
     const name = targets.get(spec.host) ?? spec.host;
     const chosen = choose(nodes, selection);
-    if (chosen.length === 0) throw new WatchpostError('no_nodes', 'there is no node to run this check on');
+    if (chosen.length === 0) throw new WatchpostError('no_nodes', 'no node can run this check');
     runs.push({ at: clock.now(), target: name, nodes: chosen.map((node) => node.name) });
     const sight = sights.get(name) ?? sights.get('*') ?? 'u';
     const votes = chosen.map((node) => ({ node, outcome: look(sight, nodes.indexOf(node), clock.now()) }));

@@ -75,7 +75,7 @@ async function askOnce(
   const seconds = toSeconds((asked.seconds + whole.seconds) * 1_000);
   if (whole.ok) return { ...whole, truncated: true, seconds };
   const { source, code, message } = whole.failure;
-  const reason = failure(source, code, `the answer is too long for UDP, and over TCP: ${message}`);
+  const reason = failure(source, code, `the answer is too long for UDP; over TCP: ${message}`);
   return { ...whole, failure: reason, seconds };
 }
 
@@ -195,7 +195,7 @@ function malformed(server: NameServer, reason: string): Failure {
 }
 
 function noAnswerFailure(server: NameServer, timeoutMs: number, ignored: number): Failure {
-  const strangers = ignored === 0 ? '' : ` (ignored: ${ignored} that answer no question of ours)`;
+  const strangers = ignored === 0 ? '' : ` (${ignored} unrelated packets ignored)`;
   const message = `no answer from ${nameOf(server)} within ${describeDuration(timeoutMs)}${strangers}`;
   return failure('target', 'timeout', message);
 }

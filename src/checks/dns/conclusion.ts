@@ -15,7 +15,7 @@ export function conclude(
   const [first] = answered;
   if (first === undefined) {
     const [unanswered] = asked.filter((one) => !one.ok);
-    if (unanswered === undefined) throw new RangeError('nothing was asked');
+    if (unanswered === undefined) throw new RangeError('no query was sent');
     const { failure: reason, server, encryption } = unanswered;
     const facts = encryption?.facts ?? {};
     return failed(reason, { address: server.address, phases: { ...phases, ...encryption?.phases }, facts });

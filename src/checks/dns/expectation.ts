@@ -16,7 +16,7 @@ export function mismatch(expect: DnsExpectation, records: readonly ComparableRec
     const actual = records.filter((record) => record.type === type).map(({ data }) => data);
     const unwanted = expect.not?.[type]?.map((data) => comparable(type, data)) ?? [];
     const found = actual.find((data) => unwanted.includes(comparable(type, data)));
-    if (found !== undefined) return failure('target', 'answer', `${type} has ${found}, which must not be there`);
+    if (found !== undefined) return failure('target', 'answer', `${type} has ${found}, which is not expected`);
     if (expected === undefined) continue;
     if (matches(type, expect.match, expected, actual)) continue;
     const actualText = actual.length === 0 ? `there is no ${type} record` : `${type} is ${actual.join(', ')}`;

@@ -10,8 +10,8 @@ export const shape = z
     z.object({
       A: z.array(z.string()).describe('IPv4 addresses.'),
       AAAA: z.array(z.string()).describe('IPv6 addresses.'),
-      TTL: z.int().min(0).nullable().describe('Seconds that the answer may be kept; null where nothing was found.'),
-      PTR: z.array(z.string()).optional().describe('The names of an address, where one was asked for.'),
+      TTL: z.int().min(0).nullable().describe('Seconds that the answer may be kept; null if nothing was found.'),
+      PTR: z.array(z.string()).optional().describe('The names of an address, if one was asked for.'),
     }),
   ])
   .describe('The records; empty lists if the name was not resolved.');

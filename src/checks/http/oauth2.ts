@@ -16,7 +16,7 @@ const Credential = z
 export const OAuth2 = z
   .strictObject({
     token_url: WebUrl('expected an address such as "https://login.example.com/oauth2/token"').describe(
-      'Where tokens are asked for.',
+      'The token endpoint.',
     ),
     client_id: Credential.describe('The id of the client.'),
     client_secret: Credential.optional().describe('Its secret; best given as ${NAME} from the environment.'),

@@ -70,7 +70,7 @@ export const BodyExpectation = z.strictObject({
   not_regex: BodyRegex.optional().describe('Regular expression (RE2) that must match nowhere in the body, or a list.'),
   json: oneOrMore(JsonExpectation, mostConditions)
     .optional()
-    .describe('What the body must say, read as JSON; a list where several things.'),
+    .describe('What the body must say, read as JSON; a list for several expectations.'),
 });
 
 const HeaderExpectation = z.union([

@@ -11,8 +11,7 @@ import { table } from './table.ts';
 
 export const tcp = defineCheck({
   type: 'tcp',
-  summary:
-    'Opens a TCP connection, takes the time of the handshake, and where asked for speaks TLS, sends and expects.',
+  summary: 'Opens a TCP connection, times the handshake, and on request starts TLS, sends data and expects answers.',
   Spec,
   Detail,
   phases: ['resolve', 'connect', 'tls', 'first_byte'],

@@ -10,7 +10,7 @@ import { table } from './table.ts';
 
 export const websocket = defineCheck({
   type: 'websocket',
-  summary: 'Opens a WebSocket, and where asked for sends a message and expects one.',
+  summary: 'Opens a WebSocket, and on request sends a message and expects one.',
   Spec,
   Detail,
   schemes: ['ws', 'wss', 'http', 'https'],

@@ -23,14 +23,14 @@ export interface ThereOptions {
 /** Adds what says which service and which of its nodes. */
 export function addServiceOptions(command: Command): Command {
   return command
-    .addOption(new Option('--service <url>', 'have the nodes of this check service do it'))
+    .addOption(new Option('--service <url>', 'run the check on the nodes of this check service'))
     .addOption(new Option('--token-file <path>', 'a file with the token for the service'))
     .addOption(
       new Option('--node <name>', 'only this node of the service, such as us1; may be repeated').argParser(
         (word, before: readonly string[] | undefined) => [...(before ?? []), word],
       ),
     )
-    .addOption(new Option('--max-nodes <count>', 'no more nodes of the service than this').argParser(countOf));
+    .addOption(new Option('--max-nodes <count>', 'use at most this many nodes of the service').argParser(countOf));
 }
 
 /** Runs one check at the service and shows the results of its nodes as they come. */

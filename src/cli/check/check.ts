@@ -32,9 +32,9 @@ function addType(parent: Command, check: AnyCheck, context: CommandContext, fini
   for (const { option } of flags) command.addOption(option);
   command
     .optionsGroup('Where and how:')
-    .option('--json', 'print everything that was found as JSON')
+    .option('--json', 'print all findings as JSON')
     .addOption(
-      new Option('--policy <policy>', 'which addresses may be reached: all, or those of the internet only')
+      new Option('--policy <policy>', 'addresses that may be reached: all, or public ones only')
         .choices(['private', 'public'])
         .default('private'),
     );

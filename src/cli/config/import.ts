@@ -74,7 +74,7 @@ async function writeNew(path: string, text: string): Promise<void> {
     await file.writeFile(text);
   } catch (error) {
     const isThere = error instanceof Error && 'code' in error && error.code === 'EEXIST';
-    const why = isThere ? 'it already exists; name another file with --to' : explainSystemError(error);
+    const why = isThere ? 'already exists; name another file with --to' : explainSystemError(error);
     throw new WatchpostError('usage', `${path} cannot be written: ${why}`, { cause: error });
   }
 }
@@ -113,7 +113,7 @@ function* mapped<From, To>(values: Iterable<From>, map: (value: From) => To): It
 
 function listOf({ notes, files }: ImportResult): readonly string[] {
   const lines = notes.map(({ place, kind, text }) => `${place}: ${kind}: ${singleLine(text, 400)}`);
-  return [...lines, ...[...files.keys()].map((name) => `a secret was written to ${name}`)];
+  return [...lines, ...[...files.keys()].map((name) => `wrote a secret to ${name}`)];
 }
 
 function countsOf({ notes, targets }: ImportResult): string {

@@ -45,7 +45,7 @@ interface PlanSummary {
 
 function headOf({ outline, beside, changes }: Plan): readonly string[] {
   const what = summaryOf(outline);
-  if (beside === null) return [what, 'Nothing runs yet that it could be compared with.'];
+  if (beside === null) return [what, 'No daemon is running to compare with.'];
   if (beside.kind === 'database')
     return [what, `No daemon answers: beside what ${beside.where} knows, which is names and open incidents.`];
   return [
@@ -72,7 +72,7 @@ function changesOf(changes: Changes, figures: PlanFigures, isCompared: boolean):
     ...cut(changes.removed.map((name) => ['removed', name, ''])),
     ...changedRows(changes.changed),
     ...changes.settings.map((one) => ['setting', one.path, arrowOf(one)]),
-    ...(changes.secrets ? [['setting', 'secrets', 'one or several are others']] : []),
+    ...(changes.secrets ? [['setting', 'secrets', 'one or more differ']] : []),
     ...changes.needsRestart.map((name) => ['restart', name, 'takes effect after a restart only']),
     ...changes.news.map(({ incident, news, to }) => ['notify', incident, `${news}: ${toWhom(to)}`]),
   ];

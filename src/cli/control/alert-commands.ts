@@ -23,7 +23,7 @@ export function addAlertCommands(
     });
   deliveries
     .command('retry')
-    .description('try dead messages again')
+    .description('retry dead messages')
     .argument('[number...]', 'numbers of messages, as the list shows them', deliveryNumbers, [])
     .addOption(configOption)
     .option('--all', 'every dead one')

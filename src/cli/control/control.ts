@@ -43,10 +43,10 @@ export function addControlCommands(
   context: CommandContext,
   finish: (code: number) => void,
 ): void {
-  const silence = program.command('silence').description('hold back what begins at some targets for a while');
+  const silence = program.command('silence').description('suppress notifications of new incidents for a time');
   silence
     .command('add')
-    .description('start a silence; checks go on, and what still fails at its end is notified then')
+    .description('start a silence; checks go on, and incidents that are open at its end are notified then')
     .argument('<target...>', 'names of targets, or all')
     .requiredOption('--for <duration>', 'for how long, such as 2h', durationText)
     .option(
@@ -54,13 +54,13 @@ export function addControlCommands(
       'when it begins: 2026-12-24T22:00, with Z or an offset for another zone than this machine; default: now',
       momentText,
     )
-    .requiredOption('--why <words>', 'why, for those who look later')
+    .requiredOption('--why <words>', 'the reason, shown in lists and on pages')
     .addOption(configOption)
     .option('--json', 'print JSON')
     .action(async (targets, options) => finish(await addSilence(targets, options, context)));
   silence
     .command('list')
-    .description('list the silences that hold')
+    .description('list active and planned silences')
     .addOption(configOption)
     .option('--json', 'print JSON')
     .action(async (options) => finish(await listSilences(options, context)));
@@ -80,14 +80,14 @@ export function addControlCommands(
   program
     .command('ack')
     .description('acknowledge an incident: no more notifications until it is resolved')
-    .argument('<incident>', 'its name, from the last line of a mail')
+    .argument('<incident>', 'the incident, from the last line of a mail')
     .requiredOption('--why <words>', 'what is known or done')
     .addOption(configOption)
     .option('--json', 'print JSON')
     .action(async (id, options) => finish(await acknowledge(id, options, context)));
   program
     .command('reload')
-    .description('have the running daemon read its configuration again')
+    .description('reload the configuration of the running daemon')
     .addOption(configOption)
     .option('--json', 'print JSON')
     .action(async (options) => finish(await reload(options, context)));

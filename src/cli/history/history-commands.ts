@@ -44,7 +44,7 @@ export function addHistoryCommands(
     .addOption(configOption)
     .option(
       '--month <month>',
-      'the month (UTC), such as 2026-10; default: the last one, or this one where that is empty',
+      'the month (UTC), such as 2026-10; default: the last one, or this one if that is empty',
       monthText,
     )
     .addOption(new Option('--format <format>', 'how').choices(['text', 'csv', 'html', 'json']).default('text'))
@@ -55,7 +55,7 @@ export function addHistoryCommands(
     });
   program
     .command('backup')
-    .description('copy the database as it is at this moment; the daemon goes on')
+    .description('copy the database; the daemon keeps running')
     .argument('<file>', 'a file that is not there yet')
     .addOption(configOption)
     .option('--json', 'print JSON')
@@ -65,9 +65,9 @@ export function addHistoryCommands(
     });
   program
     .command('db')
-    .description('look after the database')
+    .description('check the database')
     .command('check')
-    .description('look for damage in the database, or in a copy of it')
+    .description('check the database, or a copy of it, for damage')
     .argument('[file]', 'another file, such as a backup')
     .addOption(configOption)
     .option('--json', 'print JSON')
@@ -85,8 +85,8 @@ function addNoteCommands(
 ): void {
   status
     .command('post')
-    .description('say something on a status page: everybody reads it')
-    .argument('<words>', 'what to say')
+    .description('add a note to a status page; it is public')
+    .argument('<words>', 'the text')
     .option('--page <name>', 'on which page', 'status')
     .option(
       '--until <time>',
@@ -101,7 +101,7 @@ function addNoteCommands(
     });
   status
     .command('notes')
-    .description('list what stands on status pages')
+    .description('list notes on status pages')
     .addOption(configOption)
     .option('--json', 'print JSON')
     .action(async (options) => {
@@ -110,7 +110,7 @@ function addNoteCommands(
     });
   status
     .command('remove')
-    .description('take something down from a status page')
+    .description('remove a note from a status page')
     .argument('<id>', 'as the list shows it')
     .addOption(configOption)
     .option('--json', 'print JSON')

@@ -39,7 +39,7 @@ export async function printHistory(target: string, options: HistoryOptions, cont
     to: options.until ?? now,
   };
   if (span.from >= span.to)
-    throw new WatchpostError('usage', 'the time ends before it begins: look at --since and --until');
+    throw new WatchpostError('usage', 'the span ends before it begins: check --since and --until');
   const query = { ...span, of: { target }, node: options.node };
   const whole = await past.reader.figures(query);
   const { up, down, unknown } = whole.answers;

@@ -30,35 +30,33 @@ export function addNodeCommands(program: Command, configOption: Option, context:
   });
 
   const load = async () => import('./nodes.ts');
-  const nodes = program
-    .command('nodes')
-    .description('enrol nodes on other machines, list them, take their rights away');
+  const nodes = program.command('nodes').description('enrol, list, rename and revoke nodes on other machines');
   const enrolment = (name: string, description: string) =>
     nodes
       .command(name)
       .description(description)
       .addOption(configOption)
       .option('--pid-file <path>', 'the process id file of nats-server, which is signalled to reload the list')
-      .option('--reload-command <command>', 'what makes nats-server read the list again')
+      .option('--reload-command <command>', 'the command that makes nats-server reload the list')
       .option('--json', 'print JSON');
-  enrolment('init', 'make the key of the hub and the list for nats-server').action(async (options) =>
+  enrolment('init', "create the hub's key and the list for nats-server").action(async (options) =>
     finish(await (await load()).initNodes(options, context)),
   );
-  enrolment('add <name>', 'make a key for a node and print, once, what to run there')
+  enrolment('add <name>', 'create a key for a node and print, once, what to run there')
     .option('--location <place>', 'country code, country and city: us,USA,"Los Angeles"')
     .option('--asn <number>', 'number of the network: AS64500')
     .option('--ip <address>', 'public address of the node')
     .option('--write-seed <path>', 'write the key to this new file instead of printing it')
     .action(async (name: string, options) => finish(await (await load()).addNode(name, options, context)));
-  enrolment('revoke <name>', 'take the rights of a node away').action(async (name: string, options) =>
+  enrolment('revoke <name>', 'revoke a node').action(async (name: string, options) =>
     finish(await (await load()).revokeNode(name, options, context)),
   );
-  enrolment('rename <from> <to>', 'give a node another name').action(async (from: string, to: string, options) =>
+  enrolment('rename <from> <to>', 'rename a node').action(async (from: string, to: string, options) =>
     finish(await (await load()).renameNode(from, to, options, context)),
   );
   nodes
     .command('list')
-    .description('show the enrolled nodes and how they are')
+    .description('list enrolled nodes with their state')
     .addOption(configOption)
     .option('--json', 'print JSON')
     .action(async (options) => finish(await (await load()).listNodes(options, context)));

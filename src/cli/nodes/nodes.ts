@@ -64,7 +64,7 @@ export async function revokeNode(name: string, options: EnrolmentOptions, contex
   const access = await accessOf(options, context);
   await revoke(access, name);
   return enrolled(access, options, context, { revoked: name }, [
-    `node ${name} is revoked: its key is worth nothing any more`,
+    `node ${name} is revoked: its key is no longer accepted`,
   ]);
 }
 
@@ -89,7 +89,7 @@ export async function listNodes({ json, ...options }: EnrolmentOptions, context:
   try {
     statuses = (await askStatus({ ...(await hubAccount(access)), name: 'watchpost nodes list' })).nodes;
   } catch (error) {
-    context.printError(`the hub could not be asked how they are: ${messageOf(error)}\n`);
+    context.printError(`cannot read their state from the hub: ${messageOf(error)}\n`);
   }
   const shown = () =>
     infos.map((info) => ({ ...info, status: statuses.find(({ name }) => name === info.name) ?? null }));

@@ -17,7 +17,7 @@ export function configOption({ cwd }: Pick<CommandContext, 'cwd'>): Option {
   const found = places.find((place) => existsSync(resolve(cwd, place)));
   return new Option('-c, --config <path>', 'configuration file or folder').default(
     found ?? places[0],
-    `the first of ${places.join(', ')} that is there`,
+    `the first of ${places.join(', ')} that exists`,
   );
 }
 

@@ -84,7 +84,7 @@ async function follow(
   using open = new DisposableStack();
   const hear = (key: string) => {
     const next = viewAfter(view, key, pageOf(terminal.size().rows));
-    if (next === null) return leaving.abort(new Error('the person has left'));
+    if (next === null) return leaving.abort(new Error('the user has quit'));
     view = next;
     draw();
   };

@@ -39,7 +39,7 @@ function tooMany(name: string, rule: Rule, target: string, nodes: number | null,
   if (nodes === null) return [];
   const has = nodes === 1 ? 'one' : String(nodes);
   const say = (key: string, count: number) => {
-    const message = `can never come true: it needs ${count} nodes, but ${target} has ${has}`;
+    const message = `can never be true: it needs ${count} nodes, but ${target} has ${has}`;
     return problemAt(root, ['rules', name, key], message);
   };
   const { threshold, quorum } = rule;
@@ -68,7 +68,7 @@ export function unmeasurableObjectives(
   if (keptMs === null) return [];
   const say = (path: ErrorPath, overMs: number) => {
     const [period, kept] = [overMs, keptMs].map(formatDuration);
-    return problemAt(root, path, `goes over ${period}, but verdicts are kept for ${kept}: see retention.verdicts`);
+    return problemAt(root, path, `covers ${period}, but verdicts are kept for ${kept}: see retention.verdicts`);
   };
   const own = targets.flatMap(({ name, keys: { objective } }) =>
     objective === undefined || objective === null || objective.overMs <= keptMs

@@ -118,7 +118,9 @@ function noTargetsProblem(root: SourceNode): readonly Problem[] {
 function noNodesProblem(root: SourceNode): readonly Problem[] {
   const nodes = find(root, ['nodes']);
   if (nodes === null || !isRecord(nodes.value) || nodes.children.size > 0 || find(root, ['nats']) !== null) return [];
-  return [problemAtKey(root, ['nodes'], 'needs at least one node, such as "zz1: {}", where there is no nats')];
+  return [
+    problemAtKey(root, ['nodes'], 'needs at least one node, such as "zz1: {}", because there is no nats section'),
+  ];
 }
 
 // Null where more may join, or where only another service knows.

@@ -129,7 +129,7 @@ export function followLists({ clock, log }: { readonly clock: Clock; readonly lo
         for (const one of fresh) [one.known, one.refused] = [one.refused, null];
       };
     },
-    [Symbol.dispose]: () => closing.abort(new Error('the lists are not followed any more')),
+    [Symbol.dispose]: () => closing.abort(new Error('the lists are no longer followed')),
   };
 }
 

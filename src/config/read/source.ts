@@ -45,10 +45,7 @@ async function readSource(file: string): Promise<SourceText> {
   const bytes = await orExplain(file, readFile(file));
   if (isUtf8(bytes)) return { file, text: bytes.toString('utf8') };
   const line = lineOfBadBytes(bytes);
-  throw new WatchpostError(
-    'config_invalid',
-    `${file}:${line}:1: this line is not UTF-8; save the file in that encoding`,
-  );
+  throw new WatchpostError('config_invalid', `${file}:${line}:1: this line is not UTF-8; save the file as UTF-8`);
 }
 
 function lineOfBadBytes(bytes: Buffer): number {

@@ -22,7 +22,7 @@ export type NodeEnrolments = Readonly<Record<string, EnrolledNode>>;
 /** Reads the list of enrolled nodes; a file that is not there is an empty one. Rejects with `config_invalid`. */
 export async function readEnrolled(path: string): Promise<NodeEnrolments> {
   const fail = (reason: string, cause: unknown) =>
-    new WatchpostError('config_invalid', `${path}: ${reason}; put back a good copy`, { cause });
+    new WatchpostError('config_invalid', `${path}: ${reason}; restore a good copy`, { cause });
   try {
     const text = await unlessMissing(readFile(path, 'utf8'));
     return text === null ? {} : EnrolledNodes.parse(JSON.parse(text)).nodes;

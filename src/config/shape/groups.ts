@@ -18,5 +18,5 @@ export const Groups = z
   .record(z.string(), Group)
   .default({})
   .describe(
-    'What holds for targets with certain labels, by name. Where several fit a target, their lists hold together; objectives have to be the same.',
+    'Settings for targets with certain labels, by name. If several apply to a target, their lists are combined; their objectives must be equal.',
   );

@@ -45,7 +45,7 @@ function checkTimes(entry: Times, context: z.RefinementCtx): void {
   for (const key of ['timezone', 'duration'] as const) {
     if (!has('cron') && has(key)) say(key, 'needs cron, and there is none');
   }
-  if (has('cron') && !has('duration')) say('duration', 'is missing: how long does it take each time?');
+  if (has('cron') && !has('duration')) say('duration', 'is missing: the length of each window');
   if (entry.from !== undefined && entry.to !== undefined && entry.to <= entry.from) say('to', 'must be after from');
 }
 

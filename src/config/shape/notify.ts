@@ -57,7 +57,7 @@ const policy = {
 /** A recipient: at least one channel, and a delivery policy. */
 export const Notify = z.strictObject({ ...ways, ...policy }).superRefine((entry, context) => {
   if (names.some((name) => Object.hasOwn(entry, name))) return;
-  context.addIssue({ code: 'custom', message: `has no way to reach anybody: add ${oneOf(names)}` });
+  context.addIssue({ code: 'custom', message: `has no channel: add ${oneOf(names)}` });
 }, always);
 export type Notify = z.output<typeof Notify>;
 

@@ -22,7 +22,7 @@ export const ObjectiveText = z.codec(
       if (overMs === null) say(hint);
       else if (overMs < shortestMs || overMs > longestMs)
         say(`a period is from ${formatDuration(shortestMs)} to ${formatDuration(longestMs)}`);
-      if (ratio === 1) say('100% leaves no budget: one lost packet would break it; say 99.99% or less');
+      if (ratio === 1) say('100% leaves no error budget; use 99.99% or less');
       else if (ratio > 1 || ratio < 0.5) say('the share is from 50% to less than 100%');
       return { ratio, overMs: overMs ?? 0 };
     },

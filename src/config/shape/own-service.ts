@@ -69,7 +69,7 @@ export const OwnService = z.strictObject({
     .boolean()
     .default(false)
     .describe(
-      'Whether anybody may start checks. Otherwise: callers on this machine, or with a token where there are tokens.',
+      'Whether anyone may start checks. Otherwise: callers on this machine, or with a token if there are tokens.',
     ),
   allow_private: z
     .union([z.boolean(), z.literal('loopback')], { error: 'expected true, false or loopback' })

@@ -49,7 +49,8 @@ const User = z
   .superRefine((user, context) => {
     const { password_hash: hash, password_hash_file: file } = user;
     const say = (key: string, message: string) => context.addIssue({ code: 'custom', path: [key], message });
-    if (hash === undefined && file === undefined) say('password_hash', 'is missing: "watchpost users hash" makes one');
+    if (hash === undefined && file === undefined)
+      say('password_hash', 'is missing: create one with "watchpost users hash"');
     refuseBoth(user, 'password_hash', 'password_hash_file', context);
     const fault = typeof hash === 'string' ? faultOfPasswordHash(hash) : null;
     if (fault !== null) say('password_hash', fault);

@@ -26,7 +26,7 @@ export function spellOut(root: SourceNode): ExpandedConfig {
     if (made.size !== 1 || !made.has(name)) expanded.set(name, [...made.keys()]);
     for (const [one, each] of made) {
       if (!single.has(one)) single.set(one, each);
-      else problems.push(problemAt(root, ['targets', name], `makes a target "${one}", which is there already`));
+      else problems.push(problemAt(root, ['targets', name], `creates a target "${one}" that already exists`));
     }
   }
   const sound = soundDefaults(root);

@@ -48,7 +48,7 @@ export async function importBlackbox(paths: readonly string[]): Promise<Draft> {
   }
   const { path } = files.prometheus[0] ?? { path: '' };
   const say = (text: string) => draft.note('differs', path, `everywhere: ${text}`);
-  say('IPv4 is preferred where a name has both, unless its module allows one only');
+  say('IPv4 is preferred if a name has both, unless its module allows one only');
   say('five redirects are followed at most');
   if (alerts.length === 0) say('there are no alerts about probes: two failing rounds notify all recipients');
   return draft;

@@ -49,7 +49,7 @@ export function websocketCheck(
   if (tls.ca_file !== undefined || tls.cert_file !== undefined)
     return { leftOut: 'its module names certificates in files: give them in tls.ca' };
   for (const key of ['basic_auth', 'authorization', 'bearer_token', 'oauth2', 'proxy_url'])
-    if (client[key] !== undefined) say('lost', `${key}: give it as a header where that does it`);
+    if (client[key] !== undefined) say('lost', `${key}: set it as a header if that is enough`);
   if (settings['headers'] !== undefined) say('lost', 'headers');
   const [first, second, ...more] = stepsOf(written, say);
   const isTurn = first?.['expect'] === undefined && second?.['send'] === undefined;

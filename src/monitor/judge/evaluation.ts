@@ -28,7 +28,11 @@ export interface Evaluation {
   readonly noted: RuleState['noted'];
 }
 
-const suspectedFailure = failure('node', 'suspected', 'the node is suspected: it sees down what others see up');
+const suspectedFailure = failure(
+  'node',
+  'suspected',
+  'the node is suspected: it reports targets down that other nodes report up',
+);
 
 /** What a rule makes of a round's votes. Pure. */
 export function evaluateRule(

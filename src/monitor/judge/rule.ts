@@ -66,7 +66,7 @@ const common = {
   confirm: z
     .boolean()
     .optional()
-    .describe('Whether a failing round is followed by another at once. For failing only, where it is true by default.'),
+    .describe('Whether a failing round is followed by another at once. For `failing` only; default: true.'),
   severity: Severity.optional().describe('How bad an incident is. Default: critical for failing, else warning.'),
 };
 
@@ -83,11 +83,11 @@ const Written = z
     for (const key of more) say(key, `cannot be set together with ${first}: a rule has one condition`);
     const kind = kindOf(kindNameOf(written));
     if (kind.isThreshold && written.nodes !== undefined)
-      say('nodes', `is not for ${kind.key}, which says itself on how many nodes`);
+      say('nodes', `is not for ${kind.key}, which sets the number of nodes itself`);
     for (const key of kind.isAboutTarget === true ? (['nodes', 'quorum'] as const) : [])
       if (written[key] !== undefined) say(key, `is not for ${kind.key}: it is about the target, not about its nodes`);
     if (!kind.canBeConfirmed && written.confirm === true)
-      say('confirm', `is not for ${kind.key}: another round at once shows nothing new about it`);
+      say('confirm', `is not for ${kind.key}: an immediate second round would show nothing new`);
   });
 
 interface RuleBase {

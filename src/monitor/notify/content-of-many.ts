@@ -100,7 +100,7 @@ function remarksOf(kind: MessageKind, over: readonly MessagePart[]): readonly st
   const late = over.filter((part) => part.kind === 'late');
   const trouble = late.map(({ sent }) => sent.lastError).find((error) => error !== null) ?? null;
   return [
-    ...(kind === 'digest' ? ['There were too many mails: this one reports everything since the last.'] : []),
+    ...(kind === 'digest' ? ['There were too many mails; this one has everything since the last.'] : []),
     ...(kind === 'reminder' ? ['This is a reminder.'] : []),
     ...(trouble === null ? [] : [`Some of this could not be delivered in time: ${singleLine(trouble)}`]),
   ];

@@ -29,7 +29,9 @@ export function summaryContent(
     remarks:
       knownFrom <= from
         ? []
-        : [`There are no results from before ${formatTime(knownFrom, zone)}: they are gone, or nothing was measured.`],
+        : [
+            `There are no results from before ${formatTime(knownFrom, zone)}: they were deleted, or nothing was measured.`,
+          ],
     facts: [
       ['Between', formatSpan(from, to, zone)],
       ['Answers', `${answers}, of them ${up} up`],

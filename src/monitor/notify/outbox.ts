@@ -179,7 +179,7 @@ export function createOutbox(options: OutboxOptions): Outbox {
       signal.removeEventListener('abort', onEnd);
     },
     async stop() {
-      stopping.abort(new Error('the outbox stops'));
+      stopping.abort(new Error('the outbox is stopping'));
       nap?.[Symbol.dispose]();
       await Promise.all(running);
       idle.dispatchEvent(new Event('idle'));

@@ -39,7 +39,7 @@ export function createSuspects(quarantine: Quarantine): NodeSuspicion {
       const known = votes.filter(({ outcome }) => outcome.status !== 'unknown').map(({ node }) => node.name);
       const since = Math.min(...known.map((name) => sinces.get(name) ?? now));
       if (known.length === 0 || known.some((name) => !suspected.has(name)) || now - since < this.limitMs) return plain;
-      const why = `only nodes that are suspected see it: ${known.join(', ')}`;
+      const why = `seen by suspected nodes only: ${known.join(', ')}`;
       return { suspected: trustless, doubt: { or: 'its nodes are at fault', why, since } };
     },
   };

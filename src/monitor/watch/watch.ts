@@ -137,7 +137,7 @@ class MonitoredTarget implements Watch, RoundListener {
 
   stop(): void {
     this.#isStopped = true;
-    this.#pausing?.abort(new Error('the target is not watched any more'));
+    this.#pausing?.abort(new Error('the target is no longer monitored'));
     this.#waiting?.[Symbol.dispose]();
     this.#watched.stop();
   }

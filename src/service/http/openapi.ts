@@ -148,7 +148,7 @@ const events = {
       name: 'last-event-id',
       in: 'header',
       schema: { type: 'string' },
-      description: '`done` where the last event was heard: then there is nothing to come.',
+      description: '`done` if the last event was received: nothing follows.',
     },
   ],
   responses: {

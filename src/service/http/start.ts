@@ -157,7 +157,7 @@ function chooseNodes(
     return infosOf(selectForApi(chosen.slice(0, options.maxNodes), options.maxNodes, burden));
   }
   if (online.length === 0) {
-    throw new ApiFailure('no_nodes', 'no node is there now', { status: 503, headers: { 'retry-after': '1' } });
+    throw new ApiFailure('no_nodes', 'no node is online', { status: 503, headers: { 'retry-after': '1' } });
   }
   const there = locations.length === 0 ? online : online.filter(({ info }) => locations.some((one) => isAt(info, one)));
   if (there.length === 0) throw new ApiFailure('no_nodes', 'no node at this location is online; see /api/v1/nodes');

@@ -97,7 +97,7 @@ export function createDispatch(options: DispatchOptions): CommandDispatch {
     waiting.forEach((one, id) => which(one) && complete(id, outcome));
 
   async function send(connection: NatsConnection, id: string, payload: string): Promise<void> {
-    for (let reason = 'it has no process left'; ;) {
+    for (let reason = 'all its processes are gone'; ;) {
       const one = waiting.get(id);
       if (one === undefined) return;
       const recipients = options.recipients(one.node);

@@ -19,7 +19,7 @@ export async function askStatus(account: Account): Promise<StatusList> {
   try {
     const message = await connection.request(sharedSubjects.status, '', { timeout: answerMs });
     const list = readJson(StatusList, message.string());
-    if (list === null) throw new Error('the hub is of another version');
+    if (list === null) throw new Error('the hub has another version');
     return list;
   } finally {
     await connection.close();

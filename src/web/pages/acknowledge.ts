@@ -35,12 +35,12 @@ export const acknowledgePath = '/acknowledge/';
 const unknown: AcknowledgePage = {
   status: 404,
   title: 'Not known',
-  text: 'This link is not known here. Please open it as it is in the message.',
+  text: 'This link is not valid. Open it exactly as it is in the message.',
 };
 const over: AcknowledgePage = {
   status: 410,
   title: 'Over',
-  text: 'This incident is over: there is nothing to acknowledge any more.',
+  text: 'This incident is over; there is nothing to acknowledge.',
 };
 
 /**

@@ -11,7 +11,7 @@ import { texts } from './texts.ts';
 export interface IncidentValue {
   readonly now: number;
   readonly incident: IncidentDetail;
-  /** What the nodes saw meanwhile: one stretch of rounds, or the last and the first ones; the newest first. */
+  /** Rounds during the incident: one stretch of rounds, or the last and the first ones; the newest first. */
   readonly rounds: readonly (readonly PastRound[])[];
   /** Why and until when notifications of its target are suppressed; null if they are not. */
   readonly silence: { readonly why: string; readonly until: number } | null;

@@ -32,7 +32,7 @@ export const overviewTexts = {
   acknowledged: 'acknowledged',
   welcome: 'What to do next',
   steps: [
-    'This demo watches Watchpost itself. Open a target to see how it was.',
+    'This demo monitors Watchpost itself. Open a target to see its history.',
     'Stop it, write your own targets into config/watchpost.yaml, and start it again; while it runs, it reloads the file when it changes.',
     'List recipients under notify. Until smtp is configured, mails are written into the folder "mail" beside the database.',
     'Add nodes in other places: docs/nodes.md.',
@@ -49,7 +49,7 @@ export const overviewTexts = {
   show: 'Show',
   noLabel: 'without this label',
   groupUp: (up: number, all: number) => `${up} of ${all} up`,
-  noneShown: 'No target is like that.',
+  noneShown: 'No target matches.',
   targets: 'Targets',
   target: 'Target',
   seen: 'Nodes',
@@ -57,7 +57,7 @@ export const overviewTexts = {
   uptime: 'Uptime',
   latency: 'Latency',
   budget: 'Budget left',
-  lately: 'Middle time of the nodes in the last rounds',
+  lately: 'Median time of all nodes in the last rounds',
   firstCheck: 'first check at',
   firstPing: 'waits for its first ping',
   neverDue: 'no check is due',
@@ -70,18 +70,18 @@ export const overviewTexts = {
 
 export const statusTexts = {
   up: 'All services are working.',
-  partial: 'Some services are working in part.',
+  partial: 'Some services are partly working.',
   unknown: 'Nothing is known at the moment.',
-  waiting: 'Nothing is known yet: the first checks are to come.',
+  waiting: 'Nothing is known yet: no check has been done.',
   someUnknown: 'Nothing is known of some services; the others are working.',
-  inMaintenance: 'Everything is working but for what is in maintenance.',
+  inMaintenance: 'Everything outside maintenance is working.',
   down: (names: readonly string[]) =>
     names.length > 3
       ? `${names.length} services are not working.`
       : `${names.join(', ')} ${names.length === 1 ? 'is' : 'are'} not working.`,
   states: {
     up: 'working',
-    partial: 'working in part',
+    partial: 'partly working',
     down: 'not working',
     unknown: 'unknown',
     maintenance: 'in maintenance',
@@ -103,11 +103,11 @@ export const statusTexts = {
 } as const;
 
 export const dayTexts = {
-  hint: 'Arrow keys tell of each day.',
+  hint: 'Use the arrow keys to read each day.',
   down: (length: string) => `down for ${length}`,
   states: {
     up: 'no downtime',
-    partial: 'not down, but not from everywhere up',
+    partial: 'up from some places only',
     unknown: 'unknown',
     maintenance: 'in maintenance',
     waiting: 'not checked yet',

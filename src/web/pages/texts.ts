@@ -50,17 +50,17 @@ export const texts = {
     user: 'User',
     password: 'Password',
     button: 'Sign in',
-    wrong: 'There is no such user with this password.',
-    busy: 'Too many tried just now: wait a minute.',
+    wrong: 'Wrong user name or password.',
+    busy: 'Too many attempts; wait a minute.',
   },
   target: targetTexts,
   incident: incidentTexts,
   check: {
-    title: 'Check from other places',
+    title: 'Check from other locations',
     lead: (nodes: number) =>
       nodes === 0
-        ? 'No node is there at the moment, so nothing can be checked.'
-        : `Is it down, or is it just you? Ask ${count(nodes, 'node')}.`,
+        ? 'No node is online, so nothing can be checked.'
+        : `Is it down, or just for you? Check from ${count(nodes, 'node')}.`,
     what: 'What to check',
     host: 'Host or address',
     hostHint: 'A name, an address, name:port or a whole URL.',
@@ -69,14 +69,14 @@ export const texts = {
     all: 'all',
     named: 'From these nodes only',
     start: 'Check',
-    unable: 'This node cannot run every type: ',
+    unable: 'This node does not support: ',
     closed: 'Checks are started from this machine, or with a token.',
   },
   report: {
     waiting: (host: string, done: number, all: number) => `${host}: ${done} of ${count(all, 'node')} have answered`,
     outcome(host: string, did: string, counts: { up: number; down: number; unknown: number; all: number }) {
       const { up, down, unknown, all } = counts;
-      const rest = [down > 0 ? `${down} did not` : '', unknown > 0 ? `${unknown} could not say` : ''].filter(Boolean);
+      const rest = [down > 0 ? `${down} did not` : '', unknown > 0 ? `${unknown} could not check` : ''].filter(Boolean);
       const whom = up === all && all > 1 ? `all ${all} nodes` : `${up} of ${count(all, 'node')}`;
       return `${host}: ${whom} ${did}${rest.length === 0 ? '' : `; ${rest.join(', ')}`}`;
     },
@@ -98,7 +98,7 @@ export const texts = {
     by: (whose: string) => `Caused ${whose}.`,
     asConfigured: (target: string) => `The check of ${target}, as it is configured.`,
     toTarget: (target: string) => `To ${target}`,
-    kept: 'Anybody with the link can see this report.',
+    kept: 'Anyone with the link can see this report.',
   },
   nodes: {
     title: 'Nodes',
@@ -131,19 +131,18 @@ export const texts = {
     here: 'in this process',
     queued: (running: number, queued: number) => (queued === 0 ? String(running) : `${running} (${queued} wait)`),
     meanings: {
-      clock: 'Clock offset: how far the clock of the node is ahead of this one.',
-      lag: 'Lateness: by how much its own event loop was held up at the worst in the last second.',
-      disagreement: 'Disagreement: the share of its answers within the last hour that contradicted most of the others.',
-      spool: 'Unsent results: what the node has measured and could not hand in yet.',
+      clock: "Clock offset: how far the node's clock is ahead of the hub's.",
+      lag: 'Lateness: the longest delay of its event loop in the last second.',
+      disagreement: 'Disagreement: the share of its votes in the last hour that contradicted most other nodes.',
+      spool: 'Unsent results: results that the hub has not received yet.',
     },
   },
   problems: {
     title: (status: number) => titles[status] ?? (status >= 500 ? 'Something went wrong here' : 'That did not work'),
     signIn: 'This is for users who have signed in.',
-    notForStrangers:
-      'Strangers may start checks here, so what is watched is shown on this machine only: set http.users.',
+    notForStrangers: 'Anyone may start checks here, so targets are shown on this machine only: set http.users.',
     mayNotAct:
-      'Acknowledging and silencing are for users who have signed in, or for a browser on this machine where there are no users.',
+      'Acknowledging and silencing are for users who have signed in, or, if there are no users, for a browser on this machine.',
     home: 'To the first page',
     check: 'Check something',
     code: 'Code',
@@ -151,14 +150,14 @@ export const texts = {
 } as const;
 
 const titles: Readonly<Record<number, string>> = {
-  400: 'That cannot be read',
+  400: 'Invalid request',
   401: 'Please sign in',
-  403: 'That is not for you',
-  404: 'There is nothing here',
-  405: 'Not this way',
-  413: 'That is too much',
-  414: 'That is too long',
-  422: 'That cannot be done',
+  403: 'Not allowed',
+  404: 'Page not found',
+  405: 'Method not allowed',
+  413: 'Too large',
+  414: 'Address too long',
+  422: 'Cannot be done',
   429: 'Too many checks',
   500: 'Something went wrong here',
   503: 'Not now',

@@ -63,7 +63,7 @@ export function createNotes({ store, clock, random, pages }: NotesOptions): Note
       const now = clock.now();
       if (endsAt !== null && endsAt <= now) throw new WatchpostError('usage', 'the end of the note is in the past');
       if (currentNotes().length >= mostNotes)
-        throw new WatchpostError('usage', `${mostNotes} notes stand already; take one down first`);
+        throw new WatchpostError('usage', `there are ${mostNotes} notes already; remove one first`);
       // Those that are over leave the file with the next one that is written.
       for (const { id, endsAt: end } of store.notes()) if (end !== null && end <= now) store.removeNote(id);
       const note = { id: random.id(8), page, words: singleLine(words, 1_000), createdAt: now, endsAt };
@@ -74,7 +74,7 @@ export function createNotes({ store, clock, random, pages }: NotesOptions): Note
     remove(id) {
       const note = currentNotes().find((one) => one.id === id);
       if (note === undefined)
-        throw new WatchpostError('usage', `there is no note ${id}; \`watchpost status notes\` shows those that stand`);
+        throw new WatchpostError('usage', `there is no note ${id}; list them with \`watchpost status notes\``);
       store.removeNote(id);
       known = known.filter((one) => one !== note);
       return note;

@@ -413,7 +413,7 @@ describe.concurrent('a server that misbehaves', () => {
     const sending = send(channel);
     await server.reached('data');
     await channel.close();
-    expect(await sending).toEqual({ kind: 'retry', reason: 'the mail channel was closed' });
+    expect(await sending).toEqual({ kind: 'retry', reason: 'the mail channel is closed' });
     await server.idle();
   });
 

@@ -188,7 +188,7 @@ test('a record that must not be there is down, whatever else is', async () => {
   const expectation = { match: 'any', A: '192.0.2.1', not: { A: ['203.0.113.9'] } };
   expect(await run({ expect: expectation }, [resolver(server)])).toMatchObject({
     status: 'down',
-    failure: { source: 'target', code: 'answer', message: 'A has 203.0.113.9, which must not be there' },
+    failure: { source: 'target', code: 'answer', message: 'A has 203.0.113.9, which is not expected' },
   });
   const other = await run({ expect: { not: { A: '198.51.100.7' } } }, [resolver(server)]);
   expect(other).toMatchObject({ status: 'up' });
@@ -333,7 +333,7 @@ test('an echo of the query is no answer', async () => {
     void clock.advance(2_000);
   });
   expect(await run({ record: 'A', resolver: resolver(server) })).toMatchObject({
-    failure: { code: 'timeout', message: expect.stringContaining('ignored: 2') },
+    failure: { code: 'timeout', message: expect.stringContaining('2 unrelated packets') },
   });
 });
 

@@ -254,7 +254,7 @@ test('config check says what came of each address', async () => {
   sink.answer = () => ({ status: 503 });
   expect(await check()).toMatchObject({
     code: 0,
-    err: `warning: targets_from.ssh: ${sink.origin}/targets: it answered with status 503; nothing of it is known\n`,
+    err: `warning: targets_from.ssh: ${sink.origin}/targets: it answered with status 503; nothing is known of it\n`,
   });
   sink.answer = () => lists('x y');
   const { code, err } = await check();

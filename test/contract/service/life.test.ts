@@ -55,7 +55,7 @@ test('results are the same after a restart, and nodes that had not answered are 
   }
   await using again = await startService({ transport: fakeNodes(), path });
   const after = await get(`${again.url}/check-result-extended/${String(id)}`);
-  const lost = [null, { message: 'the service was restarted before this node had answered' }];
+  const lost = [null, { message: 'the service was restarted before this node answered' }];
   const results = { ...(before['results'] as object), 'us1.node.watchpost.internal': lost };
   expect(after).toEqual({ ...before, results });
 });

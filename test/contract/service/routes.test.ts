@@ -96,7 +96,7 @@ test('every failure is a JSON body of the table with its status', async () => {
   await expectFailure(await get('/check-report/01234567890123456789'), 'not_found');
   const lost = await get('/check-report/01234567890123456789', { headers: page });
   expect([lost.status, lost.headers.get('content-type')]).toEqual([404, 'text/html; charset=utf-8']);
-  expect(await lost.text()).toContain('There is nothing here');
+  expect(await lost.text()).toContain('Page not found');
   const wrong = await get('/check-tcp?host=%3Cscript%3E', { headers: page });
   expect([wrong.status, /<script>/.test(await wrong.text())]).toEqual([400, false]);
   await expectFailure(await get('/check-result/01234567890123456789/events'), 'not_found');

@@ -202,7 +202,7 @@ test('a plan tells checks for each node, disk and series', async () => {
   expect(code).toBe(0);
   expect(out.split('\n').map((line) => line.replaceAll(/ {2,}/g, ' | '))).toEqual([
     '2 targets on 2 nodes',
-    'Nothing runs yet that it could be compared with.',
+    'No daemon is running to compare with.',
     '',
     'target | check | when | nodes | checks a minute',
     'a | tcp | every 30s | 2 | 4',

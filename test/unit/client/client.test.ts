@@ -135,9 +135,9 @@ test.each<{ name: string; start: Scripted; code: string; message: RegExp }>([
     name: 'JSON that is no start',
     start: { json: [1, 2] },
     code: 'service_answer',
-    message: /did not say that it started/,
+    message: /did not confirm the start/,
   },
-  { name: 'no nodes', start: { json: startedOn() }, code: 'service_answer', message: /did not say that it started/ },
+  { name: 'no nodes', start: { json: startedOn() }, code: 'service_answer', message: /did not confirm the start/ },
 ])('$name in place of a start is an unknown vote of every node', async ({ start, code, message }) => {
   const { run, pathsOf } = setUp(({ path }) => (path === '/check-tcp' ? start : undefined));
   const result = await run();

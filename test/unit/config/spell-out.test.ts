@@ -173,6 +173,6 @@ test('a file that is not UTF-8 is refused, with the line', async () => {
     Buffer.from('targets:\n  shop: { check: tcp, host: "a:1", labels: { city: "K\xf6ln" } }\n', 'latin1'),
   );
   await expect(loadConfig({ path, env: {} })).rejects.toThrow(
-    `${path}:2:1: this line is not UTF-8; save the file in that encoding`,
+    `${path}:2:1: this line is not UTF-8; save the file as UTF-8`,
   );
 });

@@ -33,7 +33,7 @@ test('bytes that are no pack are refused', () => {
     [{ dueAt: from, status: 'up', durationUs: 5, failure: null, lateAt: null }],
     from,
   );
-  expect(() => unpack(Uint8Array.of(first, second), from)).toThrow('end too early');
+  expect(() => unpack(Uint8Array.of(first, second), from)).toThrow('unexpected end');
 });
 
 const random = seededRandom(3);

@@ -58,7 +58,7 @@ test('what is written can be read by its owner only, and nothing is overwritten'
   for (const path of [to, secret]) expect((await stat(path)).mode & 0o777).toBe(0o600);
   const again = await commandHere(['import', 'gatus', join(fixtures, 'gatus'), '--to', to], { env });
   expect(again.code).toBe(2);
-  expect(again.err).toMatch(/watchpost\.yaml cannot be written: it already exists; name another file with --to\n$/);
+  expect(again.err).toMatch(/watchpost\.yaml cannot be written: already exists; name another file with --to\n$/);
 });
 
 test('a file that is not there, or is no YAML, is named', async () => {

@@ -36,7 +36,7 @@ test('each day is a bar by itself, and what happened on it is said in words', ()
     'down for 30m',
     'down for 1h 30m',
     'no downtime',
-    'not down, but not from everywhere up',
+    'up from some places only',
     'no downtime',
   ]);
   const paths = [...drawn.matchAll(/<path class="([^"]*)" d="([^"]*)"/g)].map(([, kind, d]) => [
@@ -52,7 +52,7 @@ test('each day is a bar by itself, and what happened on it is said in words', ()
     ['f-up', 2],
     ['f-partial', 1],
   ]);
-  expect(attribute('aria-label')).toBe('6 days: 99 % up, down on 3 days. Arrow keys tell of each day.');
+  expect(attribute('aria-label')).toBe('6 days: 99 % up, down on 3 days. Use the arrow keys to read each day.');
   expect(drawn).toContain('data-href="/targets/shop"');
   expect(String(dayBars(past(days, []), now, null))).not.toContain('data-href');
 });

@@ -81,7 +81,7 @@ test.for([
 test('where no round is kept any more, that is said', async () => {
   const nothing = { rounds: async () => [] };
   expect(await roundsOf(nothing, incident, begun + minute)).toEqual([]);
-  expect(pageOf({}, [])).toContain('Nothing is kept of these rounds any more.');
+  expect(pageOf({}, [])).toContain('The results of these rounds have been deleted.');
 });
 
 const delivery: PastDelivery = {

@@ -39,5 +39,5 @@ test('a note for a page that is not there, with an end in the past, or of anothe
     'there is no status page x; there are status, inside',
   );
   expect(() => all.post({ page: 'status', words: 'a', endsAt: clock.now() })).toThrow('in the past');
-  expect(() => all.remove('x')).toThrow('`watchpost status notes` shows those that stand');
+  expect(() => all.remove('x')).toThrow('list them with `watchpost status notes`');
 });

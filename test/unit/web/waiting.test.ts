@@ -77,7 +77,7 @@ test('a status page does not call it trouble that a service was never checked', 
     maintenance: [],
     now: start,
   });
-  expect(statusTitle(value())).toBe('Example: Nothing is known yet: the first checks are to come.');
+  expect(statusTitle(value())).toBe('Example: Nothing is known yet: no check has been done.');
   const never = { days: [null], downMs: [0], uptime: null, since: null, knownMs: null, budgetLeft: null };
   const services = [serviceOf('Web', 'shop', board.target('shop') ?? undefined, never)];
   expect(textOf(statusContent({ ...value(), services }))).toContain('nothing is known yet');
