@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyPluginAsync } from 'fastify';
-import { CheckSpec, createResolver } from '#checks/index.ts';
+import { checkOf, CheckSpec, createResolver } from '#checks/index.ts';
 import type { CheckRunnerEnvironment } from '#compose/checking.ts';
 import type { Config } from '#config/config.ts';
 import { startChore } from '#kernel/chore.ts';
@@ -59,7 +59,7 @@ export function openService({ started, store, runs, retention, ...parts }: Servi
       const nodes = (over?.nodes() ?? []).flatMap(({ online, info }) => (online ? [info] : []));
       if (over === null || nodes.length === 0) throw new WatchpostError('usage', 'no node is there now');
       opened ??= start(over);
-      const shown = CheckSpec.parse({ type: spec.type, host: spec.host });
+      const shown = CheckSpec.parse({ ...checkOf(spec.type).overApi, type: spec.type, host: spec.host });
       return (await opened.checks.start({ spec, shown, nodes, policy: 'private' })).id;
     },
     corsOf: ({ ownService }) => {

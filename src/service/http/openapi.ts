@@ -240,7 +240,14 @@ const toReport = {
 };
 
 const forms = ['application/x-www-form-urlencoded', 'multipart/form-data'];
-const typed = { type: 'object', required: ['type'], properties: { type: { enum: probedTypeNames } } };
+const typed = {
+  type: 'object',
+  required: ['type'],
+  properties: {
+    type: { enum: probedTypeNames },
+    options: { type: 'string', contentMediaType: 'application/json', description: 'Options, as a JSON object.' },
+  },
+};
 
 const startVersionOne = {
   operationId: 'startCheck',
@@ -250,7 +257,6 @@ const startVersionOne = {
     required: true,
     content: {
       ...jsonContent(ref('ApiCheckRequest')),
-      // Forms have no options.
       ...Object.fromEntries(forms.map((form) => [form, { schema: { allOf: [ref('StartParameters'), typed] } }])),
     },
   },
