@@ -1,11 +1,11 @@
 import { failures, headers } from './openapi-parts.ts';
 
-interface Operation {
+interface PathOperation {
   readonly operationId?: string;
   readonly parameters?: readonly { readonly in: string }[];
 }
 
-type Paths = Readonly<Record<string, Readonly<Record<string, Operation>>>>;
+type Paths = Readonly<Record<string, Readonly<Record<string, PathOperation>>>>;
 
 /** The same paths with what browsers ask before scripts of a named origin may call them (Fetch, section 3.3.4). */
 export function withPreflights(paths: Paths): Paths {
