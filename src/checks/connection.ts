@@ -6,7 +6,7 @@ import type { ProbeEnvironment } from './check.ts';
 import type { Gate, PinnedAddress } from './gate.ts';
 import { connectFailure } from './network-errors.ts';
 import { type Failure, failure, toSeconds } from './outcome.ts';
-import type { ReadHandshake } from './tcp-info.ts';
+import type { LimitReceiving, ReadHandshake } from './tcp-info.ts';
 
 export interface HandshakeTime {
   /** The handshake's time: the kernel's where it has one, else ours. */
@@ -39,6 +39,7 @@ export interface ConnectOptions {
   readonly environment: Pick<ProbeEnvironment, 'clock' | 'localAddress'>;
   readonly gate: Gate;
   readonly readHandshake: ReadHandshake;
+  readonly limitReceiving: LimitReceiving;
   /** An expired `Deadline` is a failure of the target; any other abort rejects. */
   readonly signal: AbortSignal;
   readonly incoming?: DataReceiver | undefined;
@@ -48,7 +49,7 @@ export interface ConnectOptions {
 export async function openConnection(
   pinned: PinnedAddress,
   port: number,
-  { environment, gate, readHandshake, signal, incoming }: ConnectOptions,
+  { environment, gate, readHandshake, limitReceiving, signal, incoming }: ConnectOptions,
 ): Promise<Connection | ConnectionFailure> {
   const { clock, localAddress } = environment;
   const local = localAddress[pinned.family];
@@ -67,7 +68,7 @@ export async function openConnection(
     ...(local === undefined ? {} : { localAddress: local }),
   });
   try {
-    const made = await orAbort(handshake(socket, timing), signal);
+    const made = await orAbort(handshake(socket, timing, limitReceiving), signal);
     const refusal = gate.verify(pinned, socket);
     if (refusal === null) return { ok: true, socket, ...made };
     await closeSocket(socket);
@@ -135,11 +136,16 @@ class ProbeSocket extends Socket {
 // Shared: a reader has copied its bytes when the next socket is read.
 const inPlace = Buffer.alloc(65_536);
 
-async function handshake(socket: Socket, timing: () => HandshakeTime): Promise<HandshakeTime> {
+async function handshake(
+  socket: Socket,
+  timing: () => HandshakeTime,
+  limitReceiving: LimitReceiving,
+): Promise<HandshakeTime> {
   return new Promise<HandshakeTime>((resolve, reject) => {
     socket.once('error', reject);
     socket.once('connect', () => {
       const made = timing();
+      limitReceiving(socket);
       socket.off('error', reject);
       // Until a reader listens for them, errors of the open connection must not end the process.
       socket.on('error', () => {});

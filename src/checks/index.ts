@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import type { ProbeFinding } from './as-probe.ts';
 import type { Capability, HeartbeatSettings, ProbeEnvironment, OutcomeTable, ProbeContext, RowForm } from './check.ts';
@@ -119,3 +120,14 @@ export function checkOf(type: CheckTypeName): AnyCheck {
   if (check === undefined) throw new RangeError(`no check type "${type}"`);
   return check;
 }
+
+/** The options with which `/api/v1/checks` starts the check of a spec again, without those that have their defaults. */
+export function startOptionsOf(spec: CheckSpec): Readonly<Record<string, unknown>> {
+  const { apiOptions, overApi } = checkOf(spec.type);
+  const plain = encoded(CheckSpec.parse({ ...overApi, type: spec.type, host: spec.host }));
+  const written = encoded(spec);
+  const keys = Object.keys(apiOptions.shape).filter((key) => !isDeepStrictEqual(written.get(key), plain.get(key)));
+  return Object.fromEntries(keys.map((key) => [key, written.get(key)]));
+}
+
+const encoded = (spec: CheckSpec): ReadonlyMap<string, unknown> => new Map(Object.entries(z.encode(CheckSpec, spec)));

@@ -13,7 +13,7 @@ import type { Gate, PinnedAddress, GateRefusal } from './gate.ts';
 import { failed, type Outcome } from './outcome.ts';
 import { judgeOwnFault } from './own-fault.ts';
 import { loadPathChanges } from './path-changes.ts';
-import { loadHandshakeReader } from './tcp-info.ts';
+import { limitedBytes, loadHandshakeReader, loadReceiveLimit } from './tcp-info.ts';
 
 /** Where a probe goes, and how much time it has. */
 export interface Destination {
@@ -36,8 +36,15 @@ export interface Network {
     pinned: PinnedAddress,
     port: number,
     use: (connection: Connection | ConnectionFailure) => Promise<T>,
-    incoming?: DataReceiver,
+    options?: ReceiveOptions,
   ) => Promise<T>;
+}
+
+/** How what comes in on a connection is read. */
+export interface ReceiveOptions {
+  readonly incoming?: DataReceiver | undefined;
+  /** The most that is read; up to 64 KiB, the default, the kernel buffers little more. */
+  readonly mostBytes?: number;
 }
 
 /** A destination whose name has become an address that may be probed. */
@@ -107,9 +114,10 @@ function networkOver(pin: Network['pin'], signal: AbortSignal, gate: Gate, envir
   return {
     signal,
     pin,
-    async connect(pinned, port, use, incoming) {
+    async connect(pinned, port, use, { incoming, mostBytes = limitedBytes } = {}) {
       const readHandshake = await loadHandshakeReader();
-      const options = { environment, gate, readHandshake, signal, incoming };
+      const limitReceiving = mostBytes > limitedBytes ? () => {} : await loadReceiveLimit();
+      const options = { environment, gate, readHandshake, limitReceiving, signal, incoming };
       const connection = await openConnection(pinned, port, options);
       try {
         return await use(connection);

@@ -15,6 +15,39 @@ export async function loadHandshakeReader(): Promise<ReadHandshake> {
 
 let reader: Promise<ReadHandshake> | undefined;
 
+/** Keeps the kernel from receiving much more than is read of a connected socket. */
+export type LimitReceiving = (socket: Socket) => void;
+
+/** The largest answer, in bytes, that sockets with `LimitReceiving` receive as fast as others. */
+export const limitedBytes = 65_536;
+
+/**
+ * Prepares setting `SO_RCVBUF` (socket(7)), once for the process. Call the result on `connect`: the kernel then keeps the buffer that it
+ * begins with, instead of letting it grow to megabytes (`tcp_rmem` in tcp(7)), which a target could fill although nobody reads on.
+ * Nothing happens on systems other than Linux or if the native binding does not load.
+ */
+export async function loadReceiveLimit(): Promise<LimitReceiving> {
+  limiter ??= prepareLimit();
+  return limiter;
+}
+
+let limiter: Promise<LimitReceiving> | undefined;
+
+const levelSocket = 1;
+const optionReceiveBuffer = 8;
+
+async function prepareLimit(): Promise<LimitReceiving> {
+  const setsockopt = process.platform === 'linux' ? await bindSetter() : null;
+  if (setsockopt === null) return () => {};
+  const size = new Uint8Array(new Int32Array([limitedBytes]).buffer);
+  setsockopt(-1, levelSocket, optionReceiveBuffer, size, size.length);
+  return (socket) => {
+    const fd = descriptorOf(socket);
+    // It may be closed by now: then there is nothing to limit.
+    if (fd !== null) setsockopt(fd, levelSocket, optionReceiveBuffer, size, size.length);
+  };
+}
+
 const levelTcp = 6;
 const optionInfo = 11;
 // Offsets in `struct tcp_info` of linux/tcp.h; the struct only ever grows at its end.
@@ -56,6 +89,18 @@ async function bind(): Promise<GetSockOpt | null> {
     return koffi.load(null).func('int getsockopt(int, int, int, void *, void *)');
   } catch {
     // No binding for this platform: our own clock serves, and the outcome says so.
+    return null;
+  }
+}
+
+type SetSockOpt = (fd: number, level: number, option: number, value: Uint8Array, length: number) => unknown;
+
+async function bindSetter(): Promise<SetSockOpt | null> {
+  try {
+    const koffi = await import('koffi');
+    return koffi.load(null).func('int setsockopt(int, int, int, const void *, int)');
+  } catch {
+    // As above: then the kernel's own limits hold.
     return null;
   }
 }

@@ -37,7 +37,7 @@ export interface CheckRunner {
   /** Those on the nodes of this process, or null where there are none. */
   readonly runs: Runs | null;
   /** The connection to nodes on other machines, or null where there are none. */
-  hub(): { readonly servers: readonly string[]; trouble(): string | null } | null;
+  hub(): { readonly servers: readonly string[]; trouble(): string | null; excess(): string | null } | null;
   /** Why rounds were skipped within the last minute, in words; null if none was. */
   overload(): string | null;
   nodes(): ReturnType<MetricsSources['nodes']>;
@@ -133,7 +133,10 @@ async function checkHere(
   });
   return {
     runs,
-    hub: () => (remote === null || nats === null ? null : { servers: nats.servers, trouble: () => remote.trouble() }),
+    hub: () =>
+      remote === null || nats === null
+        ? null
+        : { servers: nats.servers, trouble: () => remote.trouble(), excess: () => remote.excess() },
     overload: () => watching.overload(),
     stored(run) {
       watching.stored(run);

@@ -1,7 +1,7 @@
 import type { CheckRunner } from '#compose/checking.ts';
 import type { Clock } from '#kernel/clock.ts';
 import { watchTroubles } from '#monitor/suppress/troubles.ts';
-import { ownDatabase, ownNats, ownOverload } from '#monitor/judge/incident.ts';
+import { ownBudget, ownDatabase, ownNats, ownOverload } from '#monitor/judge/incident.ts';
 import type { Monitor } from '#monitor/monitor.ts';
 import type { Store } from '#store/sqlite.ts';
 
@@ -21,7 +21,10 @@ const ofNats = { afterMs: 60_000, overMs: 60_000 };
 // Its reason is about the last minute.
 const ofOverload = { afterMs: 60_000, overMs: 300_000, lingersMs: 60_000 };
 
-/** Reports faults of Watchpost itself: store, delivery, NATS and the check service. */
+// Nodes that come back send all that they retained, and have it sent again later: that is no fault of theirs.
+const ofBudget = { afterMs: 120_000, overMs: 300_000, lingersMs: 60_000 };
+
+/** Reports faults of Watchpost itself: store, delivery, NATS, nodes over their budget and the check service. */
 export function watchOurselves(database: string, { store, checking, monitor, clock }: OwnIncidentSources): Disposable {
   return watchTroubles({
     sources: [
@@ -32,6 +35,12 @@ export function watchOurselves(database: string, { store, checking, monitor, clo
         which: () => checking.hub()?.servers.join(', ') ?? null,
         reason: () => checking.hub()?.trouble() ?? null,
         ...ofNats,
+      },
+      {
+        name: ownBudget,
+        which: () => (checking.hub() === null ? null : 'what nodes send'),
+        reason: () => checking.hub()?.excess() ?? null,
+        ...ofBudget,
       },
       { name: ownOverload, which: () => 'what nodes see', reason: () => checking.overload(), ...ofOverload },
     ],

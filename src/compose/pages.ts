@@ -208,6 +208,7 @@ function monitorPages(
 ) {
   const map = () => mapPart(checking.statuses(), assets);
   const stream = { clock, version: () => board.version, onChange: (listener: () => void) => board.onChange(listener) };
+  const overview = overviewEvents({ board, past, map, clock });
   return monitorRoutes({
     site,
     assets,
@@ -229,7 +230,8 @@ function monitorPages(
     },
     access,
     canCheck,
-    overviewStream: createStream({ ...stream, since: overviewEvents({ board, past, map, clock }) }),
+    overviewStream: createStream({ ...stream, since: overview.since }),
+    rememberRows: (targets) => overview.remember(targets),
     changeStream: createStream({ ...stream, since: stateEvents(board) }),
     clock,
   });

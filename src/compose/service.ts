@@ -1,12 +1,14 @@
 import { readFile } from 'node:fs/promises';
+import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyPluginAsync } from 'fastify';
-import { CheckSpec, createResolver } from '#checks/index.ts';
+import { checkOf, CheckSpec, createResolver } from '#checks/index.ts';
 import type { CheckRunnerEnvironment } from '#compose/checking.ts';
 import type { Config } from '#config/config.ts';
 import { startChore } from '#kernel/chore.ts';
 import { WatchpostError } from '#kernel/errors.ts';
 import { isSame } from '#config/apply/same.ts';
 import { type Checks, createChecks } from '#service/checks.ts';
+import { corsHeaders } from '#service/http/cors.ts';
 import { checkService } from '#service/http/routes.ts';
 import { createLimits, type Limits, type RateLimits } from '#service/limits.ts';
 import type { ServicePages } from '#service/ports.ts';
@@ -25,6 +27,8 @@ export interface ServiceDependencies extends Pick<CheckRunnerEnvironment, 'clock
 export interface CheckService {
   /** Its routes; none where the configuration has no service. Checks go on, and so do allowances whose limits stay. */
   routesOf(config: Config, pages: ServicePages): readonly FastifyPluginAsync[];
+  /** The headers by which pages of the origins that it names may read errors. */
+  corsOf(config: Config): (headers: IncomingHttpHeaders) => Readonly<Record<string, string>>;
   /** Runs a check of the operator's own from all nodes, and gives the name of the run. Nothing but its type and host is kept. */
   checkNow(spec: CheckSpec): Promise<string>;
 }
@@ -55,8 +59,12 @@ export function openService({ started, store, runs, retention, ...parts }: Servi
       const nodes = (over?.nodes() ?? []).flatMap(({ online, info }) => (online ? [info] : []));
       if (over === null || nodes.length === 0) throw new WatchpostError('usage', 'no node is online');
       opened ??= start(over);
-      const shown = CheckSpec.parse({ type: spec.type, host: spec.host });
+      const shown = CheckSpec.parse({ ...checkOf(spec.type).overApi, type: spec.type, host: spec.host });
       return (await opened.checks.start({ spec, shown, nodes, policy: 'private' })).id;
+    },
+    corsOf: ({ ownService }) => {
+      const rules = { origins: ownService?.cors ?? [] };
+      return (headers) => corsHeaders(headers, rules);
     },
     routesOf({ ownService, http }, pages) {
       const over = runs();

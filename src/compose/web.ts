@@ -80,6 +80,7 @@ export async function openWeb(
       metricsFor: of.ownService?.open === true ? 'this machine' : 'everybody',
       plugins: [...shown, ...service.routesOf(of, site), ...acknowledging.routesOf(of, site), ...beats],
       problemPage: (problem) => site.problem(problem),
+      cors: service.corsOf(of),
       trustProxy: of.http.trustProxy,
     };
   };

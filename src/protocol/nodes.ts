@@ -200,6 +200,8 @@ export const StatusList = z.object({
       losses: Losses.optional(),
       /** Whether it sent more within the last minute than the hub reads. */
       isOverBudget: z.boolean().optional(),
+      /** What it sent too much of; absent from a hub of an earlier version. */
+      overBudget: z.string().nullable().optional(),
     }),
   ),
 });

@@ -3,7 +3,7 @@ import type { Log } from '#kernel/log.ts';
 import { compressPages } from './compression.ts';
 import type { ConnectionLimits } from './admission.ts';
 import type { AnswerMetrics } from './metrics.ts';
-import { answerErrors, frameworkErrors, type ProblemPage, withoutSecret } from './errors.ts';
+import { answerErrors, type CorsHeaders, frameworkErrors, type ProblemPage, withoutSecret } from './errors.ts';
 
 /** How long the other side may take, in milliseconds, and how much it may send, in bytes. */
 export interface WebLimits extends ConnectionLimits {
@@ -43,25 +43,30 @@ export interface AppOptions {
   /** Addresses and ranges. */
   readonly trustProxy: readonly string[];
   readonly problemPage?: ProblemPage | undefined;
+  readonly cors: CorsHeaders;
   readonly metrics: AnswerMetrics;
 }
 
 /** An application without routes, for a listener that cannot be worn out. */
-export function createApp({ log, limits, trustProxy, problemPage, metrics }: AppOptions): FastifyInstance {
+export function createApp({ log, limits, trustProxy, problemPage, cors, metrics }: AppOptions): FastifyInstance {
   const app = Fastify({
     logger: false,
     trustProxy: trustProxy.length === 0 ? false : [...trustProxy],
     bodyLimit: limits.bodyBytes,
     routerOptions: { maxParamLength: longestParameter },
     frameworkErrors: (error, request, reply) =>
-      frameworkErrors(error, { request, reply: reply.headers(protection), page: problemPage }),
+      frameworkErrors(error, {
+        request,
+        reply: reply.headers({ ...protection, ...cors(request.headers) }),
+        page: problemPage,
+      }),
   });
   app.addHook('onRequest', (_, reply, done) => {
     reply.headers(protection);
     done();
   });
   compressPages(app);
-  answerErrors(app, log, problemPage);
+  answerErrors(app, { log, cors, page: problemPage });
   app.addHook('onResponse', (request, reply, done) => {
     const { method, url, ip, routeOptions } = request;
     const { statusCode: status, elapsedTime } = reply;

@@ -1,4 +1,5 @@
-import type { Socket } from 'node:net';
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Duplex } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { messageOf, systemCode } from '#kernel/errors.ts';
 import { acceptsPages } from '#kernel/headers.ts';
@@ -12,12 +13,22 @@ export type ProblemPage = (problem: { readonly status: number; readonly code: st
   readonly body: string;
 };
 
+/** The headers that let a page of another site read an answer to its request; none if it may not. */
+export type CorsHeaders = (headers: IncomingHttpHeaders) => Readonly<Record<string, string>>;
+
+export interface ErrorAnswers {
+  readonly log: Log;
+  readonly cors: CorsHeaders;
+  readonly page: ProblemPage | undefined;
+}
+
 /** Answers what no route answers, and what a route throws. Faults of ours are logged, and the answer does not tell them. */
-export function answerErrors(app: FastifyInstance, log: Log, page?: ProblemPage): void {
+export function answerErrors(app: FastifyInstance, { log, cors, page }: ErrorAnswers): void {
   const answer = (request: FastifyRequest, reply: FastifyReply, status: number, code: ApiErrorCode, message: string) =>
     answerProblem({ request, reply, page }, { status, code, message });
   app.setNotFoundHandler((request, reply) => {
     const path = request.url.replace(/[?#].*$/s, '');
+    reply.headers(cors(request.headers));
     return answer(request, reply, 404, 'not_found', `there is no ${request.method} ${path} here`);
   });
   app.setErrorHandler((error, request, reply) => {
@@ -55,18 +66,29 @@ export function frameworkErrors(error: Error, answering: ErrorContext): void {
   void answerProblem(answering, { status, code: codeOfStatus(status), message: messageOf(error) });
 }
 
-/** Answers what is no HTTP, is too long or came too late, and ends the connection. */
-export function refuseClient(error: Error, socket: Socket): void {
+/**
+ * Answers what is no HTTP, is too long or came too late, and ends the connection. `headers` are those of the request, if they were read
+ * before.
+ */
+export function refuseClient(error: Error, socket: Duplex, cors: CorsHeaders, headers?: IncomingHttpHeaders): void {
   if (systemCode(error) === 'ECONNRESET' || !socket.writable) {
     socket.destroy();
     return;
   }
   const [status, body] = refusals.get(systemCode(error) ?? '') ?? badRequest;
   const json = JSON.stringify(body);
+  const more = Object.entries(cors(headers ?? unreadHeaders(error))).map(([name, value]) => `${name}: ${value}\r\n`);
   socket.end(
-    `HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Type: application/json\r\n` +
+    `HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Type: application/json\r\n${more.join('')}` +
       `Content-Length: ${Buffer.byteLength(json)}\r\n\r\n${json}`,
   );
+}
+
+// The parser stops at a head that is too long. Browsers send the origin before headers that a page adds, and in one packet with them.
+function unreadHeaders(error: Error): IncomingHttpHeaders {
+  const packet = 'rawPacket' in error && Buffer.isBuffer(error.rawPacket) ? error.rawPacket.toString('latin1') : '';
+  const [, origin] = /\r\norigin:[ \t]*([!-~]+)[ \t]*\r\n/i.exec(packet) ?? [];
+  return origin === undefined ? {} : { origin };
 }
 
 const badRequest = ['400 Bad Request', errorBody('bad_request', 'this is no HTTP request')] as const;

@@ -1,15 +1,23 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import {
+  createServer,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
 import { isIPv6, type Socket } from 'node:net';
 import { once } from 'node:events';
+import type { Duplex } from 'node:stream';
 import type { FastifyInstance } from 'fastify';
 import { type Clock, deadline, orAbort } from '#kernel/clock.ts';
 import { messageOf, systemCode, WatchpostError } from '#kernel/errors.ts';
 import type { Log } from '#kernel/log.ts';
 import { isLoopback } from '#kernel/network.ts';
+import { errorBody } from '#protocol/errors.ts';
 import type { WebLimits } from './app.ts';
 import { createAdmission, isReserved } from './admission.ts';
 import { admitConnections, cutSlowReaders, inRanges } from './connections.ts';
-import { refuseClient } from './errors.ts';
+import { type CorsHeaders, refuseClient } from './errors.ts';
 
 export interface ListenAddress {
   /** An address or a name of this machine. */
@@ -24,6 +32,7 @@ export interface ServedApp {
   readonly app: FastifyInstance;
   /** Addresses and ranges. */
   readonly trustProxy: readonly string[];
+  readonly cors: CorsHeaders;
 }
 
 /** Something that listens, whatever answers behind it. */
@@ -58,9 +67,13 @@ export async function startListener(
   );
   const server = serverOf(limits, (request, response) => {
     if (admission.isCrowded && !isReserved(request.url ?? '') && !isLoopback(request.socket.remoteAddress ?? ''))
-      refuseCrowd(response);
+      refuseCrowd(response, served.cors(request.headers));
     else served.app.routing(request, response);
   });
+  // A body that comes too slowly has a head that was read.
+  const heads = new WeakMap<Duplex, IncomingHttpHeaders>();
+  server.prependListener('request', ({ socket, headers }) => void heads.set(socket, headers));
+  server.on('clientError', (error, socket) => refuseClient(error, socket, served.cors, heads.get(socket)));
   const connections = admitConnections(server, admission);
   const slow = cutSlowReaders(server, clock, limits.answerMs);
   try {
@@ -101,10 +114,12 @@ export async function startListener(
 }
 
 // By hand, for it has to cost next to nothing.
-function refuseCrowd(response: ServerResponse): void {
-  response.writeHead(503, { 'retry-after': '5', connection: 'close', 'content-type': 'text/plain; charset=utf-8' });
-  response.end('too many connections: try again in some seconds\n');
+function refuseCrowd(response: ServerResponse, cors: Readonly<Record<string, string>>): void {
+  response.writeHead(503, { 'retry-after': '5', connection: 'close', 'content-type': 'application/json', ...cors });
+  response.end(crowded);
 }
+
+const crowded = JSON.stringify(errorBody('unavailable', 'too many connections: try again in some seconds'));
 
 function serverOf(limits: WebLimits, answer: (request: IncomingMessage, response: ServerResponse) => void): Server {
   const server = createServer(
@@ -119,7 +134,6 @@ function serverOf(limits: WebLimits, answer: (request: IncomingMessage, response
   );
   server.setTimeout(limits.idleMs);
   server.maxConnections = limits.connections;
-  server.on('clientError', refuseClient);
   return server;
 }
 

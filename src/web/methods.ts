@@ -1,10 +1,11 @@
 import type { FastifyInstance, FastifyPluginAsync, HTTPMethods } from 'fastify';
 import { errorBody } from '#protocol/errors.ts';
+import type { CorsHeaders } from './errors.ts';
 
 const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const satisfies readonly HTTPMethods[];
 
 /** Notes what is served from now on. Gives a plugin, to be registered last, that answers 405 to every other method of these paths. */
-export function otherMethods(app: FastifyInstance): FastifyPluginAsync {
+export function otherMethods(app: FastifyInstance, cors: CorsHeaders): FastifyPluginAsync {
   const served = new Map<string, Set<string>>();
   app.addHook('onRoute', ({ url, method }) => {
     const known = served.get(url) ?? new Set();
@@ -14,13 +15,20 @@ export function otherMethods(app: FastifyInstance): FastifyPluginAsync {
   return async (late) => {
     for (const [url, known] of served) {
       const others = methods.filter((method) => !known.has(method));
-      if (others.length > 0) refuse(late, url, others, [...known].toSorted().join(', '));
+      if (others.length > 0) refuse(late, { url, others, allow: [...known].toSorted().join(', '), cors });
     }
   };
 }
 
+interface Refusal {
+  readonly url: string;
+  readonly others: HTTPMethods[];
+  readonly allow: string;
+  readonly cors: CorsHeaders;
+}
+
 // Before the body is read: of what type it is does not matter any more.
-function refuse(app: FastifyInstance, url: string, others: HTTPMethods[], allow: string): void {
+function refuse(app: FastifyInstance, { url, others, allow, cors }: Refusal): void {
   app.route({
     method: others,
     url,
@@ -28,7 +36,7 @@ function refuse(app: FastifyInstance, url: string, others: HTTPMethods[], allow:
     onRequest(request, reply) {
       void reply
         .code(405)
-        .header('allow', allow)
+        .headers({ allow, ...cors(request.headers) })
         .send(errorBody('method_not_allowed', `${request.method} is not served here: use ${allow}`));
     },
     handler: () => {},

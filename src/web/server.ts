@@ -2,7 +2,7 @@ import type { FastifyPluginAsync } from 'fastify';
 import type { Clock } from '#kernel/clock.ts';
 import type { Log } from '#kernel/log.ts';
 import { createApp, type WebLimits, webLimits } from './app.ts';
-import type { ProblemPage } from './errors.ts';
+import type { CorsHeaders, ProblemPage } from './errors.ts';
 import { addHealth, type HealthOptions } from './health.ts';
 import { type ServedApp, type ListenAddress, type ListenerKey, startListener } from './listener.ts';
 import { onlyLocal } from './local.ts';
@@ -31,13 +31,15 @@ export interface WebOptions {
   readonly limits?: Partial<WebLimits>;
   /** The page of an error for a browser, and the first page of plugins; without it JSON, as for programs. */
   readonly problemPage?: ProblemPage;
+  /** The headers by which pages of other sites may read errors that no route answers. Default: none may. */
+  readonly cors?: CorsHeaders;
   /** Proxies whose X-Forwarded-* headers are believed: addresses and ranges. Default: none. */
   readonly trustProxy?: readonly string[];
 }
 
 /** What can change while it listens. */
 export type WebChanges = Partial<
-  Pick<WebOptions, 'plugins' | 'adminPlugins' | 'metricsFor' | 'problemPage' | 'trustProxy'>
+  Pick<WebOptions, 'plugins' | 'adminPlugins' | 'metricsFor' | 'problemPage' | 'cors' | 'trustProxy'>
 >;
 
 export interface WebServer extends AsyncDisposable {
@@ -107,12 +109,12 @@ const everything: Routes = ({ metrics, metricsFor, health, log, plugins = [], ad
 ];
 
 async function appOf(options: WebOptions, routes: Routes): Promise<ServedApp> {
-  const { log, trustProxy = [], limits, problemPage, metrics } = options;
-  const app = createApp({ log, limits: { ...webLimits, ...limits }, trustProxy, problemPage, metrics });
-  const refuseOthers = otherMethods(app);
+  const { log, trustProxy = [], limits, problemPage, cors = () => ({}), metrics } = options;
+  const app = createApp({ log, limits: { ...webLimits, ...limits }, trustProxy, problemPage, cors, metrics });
+  const refuseOthers = otherMethods(app, cors);
   for (const plugin of [...routes(options), refuseOthers]) app.register(plugin);
   await app.ready();
-  return { app, trustProxy };
+  return { app, trustProxy, cors };
 }
 
 const frontPage =

@@ -2,6 +2,8 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Clock } from '#kernel/clock.ts';
 import { errorBody } from '#protocol/errors.ts';
 import { protection } from './app.ts';
+import { takesGzip } from './compression.ts';
+import { encodePiece, gzipEncoder, plainEncoder, type StreamEncoder, type StreamPiece } from './stream-encoding.ts';
 
 /** A named event with its data, as it goes to every viewer. */
 export interface StreamEvent {
@@ -13,8 +15,11 @@ export interface StreamOptions {
   readonly clock: Clock;
   /** Counts changes; a viewer that reconnects names the last version it got. */
   readonly version: () => number;
-  /** The events of a view that are newer than this version. Made once for all its viewers. */
-  readonly since: (version: number, view: string) => readonly StreamEvent[];
+  /**
+   * The events of a view that are newer than this version. `missing`: for a viewer that comes; `next`: for all that have seen everything
+   * up to that version, made once for all viewers of a view.
+   */
+  readonly since: (version: number, view: string, kind: 'missing' | 'next') => readonly StreamEvent[];
   /** Calls back at every change. Subscribed while there are viewers, and no longer. */
   readonly onChange: (listener: () => void) => Disposable;
   /** How often a viewer hears that the program is alive, in milliseconds. Default: 5 s. */
@@ -31,40 +36,54 @@ export interface Stream extends Disposable {
   readonly viewers: number;
 }
 
+interface Viewer {
+  readonly raw: FastifyReply['raw'];
+  readonly view: string;
+  readonly encoder: StreamEncoder;
+}
+
 // Changes of a second go out together. A connection is ended before the server cuts it; browsers reconnect by themselves.
 const togetherMs = 1_000;
 const usualBeatMs = 5_000;
 const lifeMs = 50_000;
 const mostUnread = 1_000_000;
+// Ten thousand viewers do not keep others waiting.
+const writesAtOnce = 250;
 
 export function createStream(options: StreamOptions): Stream {
   const { clock, version, since, onChange, beatMs = usualBeatMs, mostViewers = Number.POSITIVE_INFINITY } = options;
-  const viewers = new Map<FastifyReply['raw'], string>();
+  const viewers = new Set<Viewer>();
   // Another number after a restart or a reload: then a page may lack more than the events tell.
   const start = version();
   let watching: Disposable | null = null;
   let flushing: Disposable | null = null;
   let beating: Disposable | null = null;
   let sent = start;
+  const send = createSender(({ raw, encoder }: Viewer, piece: StreamPiece) => {
+    // A viewer that reads more slowly than we write gets everything anew when it reconnects.
+    if (raw.writableLength > mostUnread) raw.destroy();
+    else if (!raw.writableEnded && !raw.destroyed) raw.write(encoder.next(piece));
+  });
 
   const beat = () => `event: beat\nid: ${sent}\ndata: ${JSON.stringify({ every_seconds: beatMs / 1_000, start })}\n\n`;
 
-  function write(viewer: FastifyReply['raw'], text: string): void {
-    // A viewer that reads more slowly than we write gets everything anew when it reconnects.
-    if (viewer.writableLength > mostUnread) viewer.destroy();
-    else if (text !== '') viewer.write(text);
-  }
-
   function flush(): void {
     flushing = null;
-    const events = new Map([...new Set(viewers.values())].map((view) => [view, since(sent, view)] as const));
+    const events = new Map(
+      [...new Set([...viewers].map(({ view }) => view))].map((view) => [view, since(sent, view, 'next')] as const),
+    );
     sent = version();
-    const texts = new Map([...events].map(([view, all]) => [view, textOf(all, sent)] as const));
-    for (const [viewer, view] of viewers) write(viewer, texts.get(view) ?? '');
+    for (const [view, all] of events) {
+      if (all.length === 0) continue;
+      send(
+        [...viewers].filter((viewer) => viewer.view === view),
+        encodePiece(textOf(all, sent)),
+      );
+    }
   }
 
   function beatAll(): void {
-    for (const viewer of viewers.keys()) write(viewer, beat());
+    send([...viewers], encodePiece(beat()));
     beating = clock.after(beatMs, beatAll);
   }
 
@@ -74,7 +93,7 @@ export function createStream(options: StreamOptions): Stream {
     beating = clock.after(beatMs, beatAll);
   }
 
-  function leave(viewer: FastifyReply['raw']): void {
+  function leave(viewer: Viewer): void {
     if (!viewers.delete(viewer) || viewers.size > 0) return;
     for (const one of [watching, flushing, beating]) one?.[Symbol.dispose]();
     watching = flushing = beating = null;
@@ -93,26 +112,61 @@ export function createStream(options: StreamOptions): Stream {
         return;
       }
       const { raw } = reply;
+      const isPacked = takesGzip(request.headers['accept-encoding']);
+      const viewer: Viewer = { raw, view, encoder: isPacked ? gzipEncoder() : plainEncoder };
       reply.hijack();
       raw.writeHead(200, {
         ...protection,
         'content-type': 'text/event-stream; charset=utf-8',
         'x-accel-buffering': 'no',
+        vary: 'accept-encoding',
+        ...(isPacked ? { 'content-encoding': 'gzip' } : {}),
       });
       const known = lastHeard(request);
-      const missed = known === null ? [] : since(known, view);
+      const missed = known === null ? [] : since(known, view, 'missing');
       if (viewers.size === 0) begin();
-      raw.write(`retry: 1000\n\n${textOf(missed, sent)}${beat()}`);
-      viewers.set(raw, view);
-      const end = clock.after(lifeMs, () => raw.end());
+      const first = encodePiece(`retry: 1000\n\n${textOf(missed, sent)}${beat()}`);
+      raw.write(Buffer.concat([viewer.encoder.head, viewer.encoder.next(first)]));
+      viewers.add(viewer);
+      const life = clock.after(lifeMs, () => end(viewer));
       raw.once('close', () => {
-        end[Symbol.dispose]();
-        leave(raw);
+        life[Symbol.dispose]();
+        leave(viewer);
       });
     },
     [Symbol.dispose]() {
-      for (const viewer of viewers.keys()) viewer.end();
+      for (const viewer of viewers) end(viewer);
     },
+  };
+}
+
+function end({ raw, encoder }: Viewer): void {
+  if (!raw.writableEnded) raw.end(encoder.end());
+}
+
+/** Gives pieces to many, one piece after the other, some at a time. */
+function createSender<One>(write: (one: One, piece: StreamPiece) => void) {
+  const waiting: { readonly to: readonly One[]; readonly piece: StreamPiece; at: number }[] = [];
+  let isScheduled = false;
+
+  function work(): void {
+    isScheduled = false;
+    let left = writesAtOnce;
+    for (let job = waiting[0]; job !== undefined && left > 0; job = waiting[0]) {
+      for (const one of job.to.slice(job.at, job.at + left)) write(one, job.piece);
+      const end = Math.min(job.to.length, job.at + left);
+      left -= end - job.at;
+      job.at = end;
+      if (end === job.to.length) waiting.shift();
+    }
+    if (waiting.length === 0) return;
+    isScheduled = true;
+    setImmediate(work);
+  }
+
+  return (to: readonly One[], piece: StreamPiece): void => {
+    waiting.push({ to, piece, at: 0 });
+    if (!isScheduled) work();
   };
 }
 

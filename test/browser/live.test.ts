@@ -14,6 +14,18 @@ const names = async (page: Page, selector = '[data-order]') =>
 const become = async (page: Page, wanted: readonly string[]) =>
   expect.poll(() => names(page), { timeout: 60_000 }).toEqual(wanted);
 
+/** The rows that had rounds since the page was loaded, and are as the server draws them at the same round. */
+const grownRows = async (page: Page) =>
+  page.evaluate<string[]>(`(async () => {
+    const next = new DOMParser().parseFromString(await (await fetch('/')).text(), 'text/html');
+    const latency = (row) => row?.querySelector('.latency').outerHTML;
+    return [...document.querySelectorAll('tr[data-round]')].flatMap(({ dataset: { part, round } }) => {
+      const fresh = next.querySelector('[data-part="' + part + '"]');
+      const row = document.querySelector('[data-part="' + part + '"]');
+      return Number(round) > 5 && fresh?.dataset.round === round && latency(fresh) === latency(row) ? [part.slice(2)] : [];
+    });
+  })()`);
+
 test('rows and tiles appear, vanish and move within the filter of their page', async (context) => {
   const browser = await openBrowser(context);
   await using steady = await startHttpTarget();
@@ -52,6 +64,7 @@ pages: { status: { targets: { weak: Weak, alpha: Alpha } }, other: { targets: { 
   await down.page.getByText('No target matches.').waitFor();
   await groups.page.getByText('3 of 3 up').waitFor();
   await status.page.getByRole('heading', { name: 'All services are working.' }).waitFor();
+  await expect.poll(async () => grownRows(list.page), { timeout: 60_000 }).toEqual(['alpha', 'beta', 'weak', 'wide']);
   await list.page.locator('[data-part="t-weak"] a').focus();
 
   await weak.stop();

@@ -1,4 +1,4 @@
-import { execFileSync, spawnSync } from 'node:child_process';
+import { execFile, execFileSync, spawnSync } from 'node:child_process';
 import {
   existsSync,
   globSync,
@@ -13,6 +13,8 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createProgram, eventually } from '../support/program.ts';
+import { needsProgram } from '../support/programs.ts';
 import { tcpServer } from '../support/tcp-servers.ts';
 
 const root = new URL('../../', import.meta.url).pathname;
@@ -45,7 +47,10 @@ function watchpost(...args: readonly string[]) {
 }
 
 test('the package is plain JavaScript that names none of the sources', () => {
-  expect(globSync('**/*.ts', { cwd: installed })).toEqual([]);
+  const sources = globSync('**/*.ts', { cwd: installed }).filter(
+    (file) => !/^dist\/api-client\/\w+\.d\.ts$/.test(file),
+  );
+  expect(sources).toEqual([]);
   const naming = globSync('dist/**/*.js', { cwd: installed }).filter((file) =>
     /(?:from|import\(?|new URL\()\s*'(?:#[^'\n]*|\.[^'\n]*\.ts)'/.test(readFileSync(join(installed, file), 'utf8')),
   );
@@ -70,4 +75,61 @@ test('the installed package gives the command: version, schema, a round by a nod
   const { status, stdout, stderr } = watchpost('run', '--once', '--log-level', 'error', '--config', config);
   expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
   expect(stdout).toMatch(/^port +up +zz1 +up/m);
+});
+
+/** The block of docs/api.md in this language. */
+function exampleIn(language: string): string {
+  const page = readFileSync(join(root, 'docs/api.md'), 'utf8');
+  const blocks = [...page.matchAll(/^```(\w+)\n(.*?)^```$/gms)].filter(([, written]) => written === language);
+  expect(blocks).toHaveLength(1);
+  return blocks[0]?.[2] ?? '';
+}
+
+test.for([
+  { language: 'ts', file: 'example.mts', program: process.execPath, args: ['--no-warnings'] },
+  { language: 'python', file: 'example.py', program: 'python3', args: [] },
+  { language: 'bash', file: 'example.sh', program: 'bash', args: [] },
+])(
+  'the example of docs/api.md in $language runs against the service',
+  async ({ language, file, program, args }, context) => {
+    const needed = { python: ['python3'], bash: ['bash', 'curl', 'jq'] }[language] ?? [];
+    for (const name of needed) needsProgram(context, name, name);
+    await using daemon = await createProgram();
+    const config = 'data: watchpost.db\nhttp: { listen: 127.0.0.1:0 }\nservice: {}\nnodes: { de1: {}, us1: {} }\n';
+    const { url } = await daemon.start(config);
+    await eventually(60_000, async () =>
+      expect(Object.keys(((await (await fetch(`${url}/nodes/hosts`)).json()) as { nodes: object }).nodes)).toHaveLength(
+        2,
+      ),
+    );
+    const written = exampleIn(language).replaceAll('http://127.0.0.1:8080', url);
+    const run = async (text: string) => {
+      writeFileSync(join(place, file), text);
+      return new Promise<{ readonly stdout: string; readonly stderr: string }>((resolve) => {
+        execFile(program, [...args, file], { cwd: place, encoding: 'utf8', timeout: 60_000 }, (_, stdout, stderr) =>
+          resolve({ stdout, stderr }),
+        );
+      });
+    };
+    const good = await run(written.replaceAll('127.0.0.1:8080', new URL(url).host));
+    expect(good.stderr).toBe('');
+    const [report, ...rows] = good.stdout.trimEnd().split('\n');
+    expect(report).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/check-report\/\w{20}$/);
+    expect(rows.toSorted()).toEqual([expect.stringMatching(/^de1 up 0\.\d+/), expect.stringMatching(/^us1 up 0\.\d+/)]);
+    const refused = await run(written.replace('127.0.0.1:8080/healthz', '224.0.0.1'));
+    expect(refused.stderr).toMatch(/forbidden_target:? 224\.0\.0\.1 may not be checked/);
+  },
+);
+
+test('the declarations of the exported client are whole', () => {
+  writeFileSync(join(place, 'typed.mts'), exampleIn('ts'));
+  const options = ['--strict', '--noEmit', '--module', 'nodenext', '--target', 'es2024', '--types', 'node'];
+  const tsc = (file: string) =>
+    spawnSync(process.execPath, [join(root, 'node_modules/typescript/bin/tsc'), ...options, file], {
+      cwd: place,
+      encoding: 'utf8',
+    });
+  expect(tsc('typed.mts')).toMatchObject({ status: 0, stdout: '' });
+  writeFileSync(join(place, 'mistyped.mts'), exampleIn('ts').replace('max_nodes: 3', 'max_node: 3'));
+  expect(tsc('mistyped.mts').stdout).toContain("'max_node' does not exist in type 'CheckRequest'");
 });

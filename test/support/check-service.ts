@@ -4,6 +4,7 @@ import { type Clock, systemClock } from '#kernel/clock.ts';
 import { systemRandom } from '#kernel/random.ts';
 import type { AccessRules } from '#service/access.ts';
 import { type Checks, createChecks } from '#service/checks.ts';
+import { corsHeaders } from '#service/http/cors.ts';
 import { checkService } from '#service/http/routes.ts';
 import { createLimits, type RateLimits } from '#service/limits.ts';
 import type { NodeCommand, NodeStatus, Transport } from '#service/ports.ts';
@@ -40,7 +41,7 @@ export interface TestServiceOptions {
   readonly publicUrl?: string;
   readonly compatible?: boolean;
   readonly trustProxy?: readonly string[];
-  readonly web?: WebOptions['limits'];
+  readonly web?: WebOptions['limits'] | undefined;
   readonly path?: string;
 }
 
@@ -69,6 +70,7 @@ export async function startService(options: TestServiceOptions): Promise<TestSer
   started.defer(async () => checks.close());
   const assets = await loadedOnce();
   const site = createSite({ assets, places: ['check', 'nodes'] });
+  const access = { open: false, allowPrivate: 'loopback', origins: [], tokens: [], ...options.access } as const;
   const plugin = checkService({
     pages: site,
     checks,
@@ -85,7 +87,7 @@ export async function startService(options: TestServiceOptions): Promise<TestSer
       clock,
     ),
     destinations: createDestinationLimits(options.lookup ?? (async () => []), clock),
-    access: { open: false, allowPrivate: 'loopback', origins: [], tokens: [], ...options.access },
+    access,
     nodeDomain: domain,
     maxNodes: options.maxNodes ?? 50,
     publicUrl: options.publicUrl ?? null,
@@ -109,6 +111,7 @@ export async function startService(options: TestServiceOptions): Promise<TestSer
         }),
       ],
       problemPage: (problem) => site.problem(problem),
+      cors: (headers) => corsHeaders(headers, access),
       trustProxy: options.trustProxy ?? [],
       ...(options.web === undefined ? {} : { limits: options.web }),
     }),

@@ -53,6 +53,7 @@ const table: Record<string, readonly string[]> = {
     'transport/nats/keys.ts',
     'transport/nats/permissions.ts',
   ],
+  'api-client': [],
   client: ['kernel', 'protocol', 'checks/index.ts', 'monitor/judge/vote.ts', 'monitor/watch/runner.ts'],
   channels: [
     'kernel',

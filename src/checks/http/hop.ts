@@ -85,7 +85,7 @@ export async function sendRequest(request: HopRequest, pinned: PinnedAddress, op
     }
     return result;
   };
-  return options.network.connect(pinned, port, use, incoming);
+  return options.network.connect(pinned, port, use, { incoming, mostBytes: spec.max_body });
 }
 
 function resetFailure(error: Error, secured: boolean): Failure {

@@ -12,11 +12,11 @@ export function nodeTable(infos: NodeInfos, statuses: StatusList['nodes']): stri
     const place = [city, country, asn].filter((part) => part !== '').join(', ') || '-';
     const status = statuses.find((one) => one.name === name);
     if (status === undefined) return [name, place, 'not known', '-', '-', '-', '-', '-', '-'];
-    const { online, reason, version, processes, clockOffsetMs, roundTripMs, spooled, losses, isOverBudget } = status;
+    const { online, reason, version, processes, clockOffsetMs, roundTripMs, spooled, losses } = status;
     return [
       name,
       place,
-      online ? (isOverBudget === true ? 'online, sends too much' : 'online') : (reason ?? 'offline'),
+      online ? onlineState(status) : (reason ?? 'offline'),
       version ?? '-',
       String(processes),
       clockOffsetMs === null ? '-' : signed(clockOffsetMs),
@@ -28,6 +28,11 @@ export function nodeTable(infos: NodeInfos, statuses: StatusList['nodes']): stri
   return alignRows([head, ...rows])
     .map((line) => `${line}\n`)
     .join('');
+}
+
+function onlineState({ isOverBudget = false, overBudget = null }: StatusList['nodes'][number]): string {
+  if (!isOverBudget) return 'online';
+  return overBudget === null ? 'online, sends too much' : `online, sends ${overBudget}`;
 }
 
 type NodeLosses = NonNullable<StatusList['nodes'][number]['losses']>;

@@ -13,6 +13,7 @@ export const ownDatabase = 'own database';
 export const ownNats = 'own NATS';
 export const ownBacklog = 'own backlog';
 export const ownOverload = 'own overload';
+export const ownBudget = 'own node budget';
 export const ownClock = 'own clock';
 
 /** Whether a target of this name is one of ours. */
@@ -23,6 +24,7 @@ export function isAboutUs(target: string): boolean {
     target === ownNats ||
     target === ownBacklog ||
     target === ownOverload ||
+    target === ownBudget ||
     target === ownClock ||
     target === ownConnectivity ||
     target.startsWith(ownNode) ||

@@ -4,6 +4,7 @@ import {
   type Incident,
   ownAbsentNode,
   ownBacklog,
+  ownBudget,
   ownClock,
   ownConnectivity,
   ownDatabase,
@@ -28,7 +29,7 @@ export interface NodeAbsence {
 
 /** Something of our own that has not worked since `since`, or works again: then there is no reason. */
 export interface Trouble {
-  readonly name: typeof ownDatabase | typeof ownNats | typeof ownOverload | typeof ownClock;
+  readonly name: typeof ownDatabase | typeof ownNats | typeof ownOverload | typeof ownBudget | typeof ownClock;
   /** Which one it is: the path of a file, a URL. */
   readonly which: string;
   readonly since: number;
@@ -83,6 +84,16 @@ const unjudged: RuleWording = {
   again: 'judged again',
   began: 'was not judged any more',
   ended: 'was judged again',
+};
+
+const unread: RuleWording = {
+  word: 'UNREAD',
+  noun: 'Not read',
+  is: 'is not read',
+  was: 'was not read',
+  again: 'read again',
+  began: 'was not read any more',
+  ended: 'was read again',
 };
 
 const clockSet: RuleWording = {
@@ -189,6 +200,14 @@ const troubles = {
     what: 'part of',
     condition:
       'more comes in than this machine can judge: rounds of targets that are well are left out, and are in the history only; have it check less often, or give it more processor time',
+  },
+  [ownBudget]: {
+    rule: 'budget',
+    severity: 'warning',
+    wording: unread,
+    what: 'part of',
+    condition:
+      'a node sends more than the hub reads of one node, and has to send it again later; its votes may come too late to count; other nodes are not affected; look at what runs with its key',
   },
   [ownClock]: {
     rule: 'clock',

@@ -8,11 +8,26 @@ const exposed =
   'x-ratelimit-limit, x-ratelimit-remaining, x-ratelimit-reset, x-ratelimit-resource';
 const accepted = 'authorization, content-type, if-none-match, last-event-id';
 
+type Rules = Pick<AccessRules, 'origins'>;
+
+/** The headers that let the page that sent these request headers read the answer (Fetch, section 3.3.3); none if it may not. */
+export function corsHeaders(
+  headers: Parameters<typeof isNamedOrigin>[0],
+  rules: Rules,
+): Readonly<Record<string, string>> {
+  if (!isNamedOrigin(headers, rules)) return {};
+  return {
+    'access-control-allow-origin': rules.origins.includes('*') ? '*' : String(headers['origin']),
+    'access-control-expose-headers': exposed,
+    'cross-origin-resource-policy': 'cross-origin',
+  };
+}
+
 /**
  * Lets pages of the named origins read answers of the routes that are added to `app` from now on, and ask beforehand (Fetch, section 3.3).
  * Never with cookies. Without origins nothing changes. Call the result once all routes are there.
  */
-export function allowOrigins(app: FastifyInstance, rules: Pick<AccessRules, 'origins'>): () => void {
+export function allowOrigins(app: FastifyInstance, rules: Rules): () => void {
   if (rules.origins.length === 0) return () => {};
   const served = new Map<string, Set<string>>();
   app.addHook('onRoute', ({ url, method }) => {
@@ -23,12 +38,7 @@ export function allowOrigins(app: FastifyInstance, rules: Pick<AccessRules, 'ori
   app.addHook('onSend', async ({ headers }, reply) => {
     const vary = reply.getHeader('vary');
     reply.header('vary', vary === undefined ? 'origin' : `${String(vary)}, origin`);
-    if (!isNamedOrigin(headers, rules)) return;
-    reply.headers({
-      'access-control-allow-origin': rules.origins.includes('*') ? '*' : headers.origin,
-      'access-control-expose-headers': exposed,
-      'cross-origin-resource-policy': 'cross-origin',
-    });
+    reply.headers(corsHeaders(headers, rules));
   });
   return () => {
     for (const [url, methods] of served) {

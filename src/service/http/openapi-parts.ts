@@ -115,6 +115,12 @@ export const headers = {
     'x-accel-buffering': header('`no`: a proxy passes each event on.'),
   },
   location: { location: header('Where the check is.') },
+  preflight: {
+    'access-control-allow-origin': header('The origin, or `*`.'),
+    'access-control-allow-methods': header('The methods that it may use.'),
+    'access-control-allow-headers': header('The headers that it may send.'),
+    'access-control-max-age': header('For how many seconds this holds.', 'integer'),
+  },
   retry: { 'retry-after': header('Seconds until the same call may succeed.', 'integer') },
   challenge: { 'www-authenticate': header('How to send a token.') },
 } as const;

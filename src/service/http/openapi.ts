@@ -1,5 +1,7 @@
 import { checkOf, interfaceTypeNames, probedTypeNames } from '#checks/index.ts';
 import type { ApiErrorCode } from '#protocol/errors.ts';
+import type { AccessRules } from '../access.ts';
+import { withPreflights } from './openapi-preflights.ts';
 import {
   failures,
   headers,
@@ -11,8 +13,14 @@ import {
   startParameters,
 } from './openapi-parts.ts';
 
+interface DocumentOptions {
+  readonly compatible: boolean;
+  readonly access: Pick<AccessRules, 'origins'>;
+}
+
 /** The OpenAPI 3.1 document of everything that the check service answers, made from its own schemas. */
-export function openApiDocument({ compatible }: { readonly compatible: boolean }) {
+export function openApiDocument({ compatible, access }: DocumentOptions) {
+  const paths = pathsOf(compatible);
   return {
     openapi: '3.1.0',
     info: {
@@ -23,48 +31,52 @@ export function openApiDocument({ compatible }: { readonly compatible: boolean }
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: '/' }],
-    paths: {
-      ...Object.fromEntries(
-        interfaceTypeNames.map((type) => [`/check-${type}`, startPath(type, checkOf(type).summary, compatible)]),
-      ),
-      '/check-result/{id}': both('Result', (operationId) =>
-        read({ operationId, summary: 'The results so far', schema: 'CheckResult' }),
-      ),
-      '/check-result-extended/{id}': both('ExtendedResult', (operationId) =>
-        read({ operationId, summary: 'The results so far, with what was checked', schema: 'CheckResultExtended' }),
-      ),
-      '/check-report/{id}': both('Report', report),
-      '/check-result/{id}/events': { get: events },
-      '/nodes/hosts': both('Nodes', (operationId) => list(operationId, 'NodeList')),
-      '/nodes/ips': both('NodeAddresses', (operationId) =>
-        list(operationId, compatible ? 'NodeAddresses' : 'NodeList'),
-      ),
-      '/api/v1/checks': { post: startVersionOne },
-      '/api/v1/checks/{id}': reading('Check', (operationId) =>
-        read({ operationId, summary: 'A check with whole outcomes', schema: 'ApiCheck' }),
-      ),
-      '/api/v1/nodes': reading('NodeHealth', (operationId) => ({
-        operationId,
-        summary: 'All nodes and how they are',
-        responses: { 200: json('ApiNodeList', 'All nodes, those that are offline too.'), ...failures() },
-      })),
-      '/api/v1/limits': reading('Limits', limits),
-      '/openapi.json': reading('Document', (operationId) => ({
-        operationId,
-        summary: 'This document',
-        responses: { 200: { description: 'OpenAPI 3.1.', content: jsonContent({ type: 'object' }) }, ...failures() },
-      })),
-      '/robots.txt': reading('Robots', (operationId) => ({
-        operationId,
-        summary: 'Keeps robots from starting checks',
-        responses: { 200: { description: 'For robots.', content: textContent('text/plain') }, ...failures() },
-      })),
-    },
+    paths: access.origins.length === 0 ? paths : withPreflights(paths),
     components: { schemas: schemas(), securitySchemes: { token: { type: 'http', scheme: 'bearer' } } },
   };
 }
 
+function pathsOf(compatible: boolean) {
+  return {
+    ...Object.fromEntries(
+      interfaceTypeNames.map((type) => [`/check-${type}`, startPath(type, checkOf(type).summary, compatible)]),
+    ),
+    '/check-result/{id}': both('Result', (operationId) =>
+      read({ operationId, summary: 'The results so far', schema: 'CheckResult' }),
+    ),
+    '/check-result-extended/{id}': both('ExtendedResult', (operationId) =>
+      read({ operationId, summary: 'The results so far, with what was checked', schema: 'CheckResultExtended' }),
+    ),
+    '/check-report/{id}': both('Report', report),
+    '/check-result/{id}/events': { get: events },
+    '/nodes/hosts': both('Nodes', (operationId) => list(operationId, 'NodeList')),
+    '/nodes/ips': both('NodeAddresses', (operationId) => list(operationId, compatible ? 'NodeAddresses' : 'NodeList')),
+    '/api/v1/checks': { post: startVersionOne },
+    '/api/v1/checks/{id}': reading('Check', (operationId) =>
+      read({ operationId, summary: 'A check with whole outcomes', schema: 'ApiCheck' }),
+    ),
+    '/api/v1/nodes': reading('NodeHealth', (operationId) => ({
+      operationId,
+      summary: 'All nodes and how they are',
+      responses: { 200: json('ApiNodeList', 'All nodes, those that are offline too.'), ...failures() },
+    })),
+    '/api/v1/limits': reading('Limits', limits),
+    '/openapi.json': reading('Document', (operationId) => ({
+      operationId,
+      summary: 'This document',
+      responses: { 200: { description: 'OpenAPI 3.1.', content: jsonContent({ type: 'object' }) }, ...failures() },
+    })),
+    '/robots.txt': reading('Robots', (operationId) => ({
+      operationId,
+      summary: 'Keeps robots from starting checks',
+      responses: { 200: { description: 'For robots.', content: textContent('text/plain') }, ...failures() },
+    })),
+  };
+}
+
 interface Operation {
+  readonly operationId?: string;
+  readonly parameters?: readonly { readonly in: string }[];
   readonly summary: string;
   readonly responses: Readonly<Record<string, object>>;
 }
@@ -228,7 +240,14 @@ const toReport = {
 };
 
 const forms = ['application/x-www-form-urlencoded', 'multipart/form-data'];
-const typed = { type: 'object', required: ['type'], properties: { type: { enum: probedTypeNames } } };
+const typed = {
+  type: 'object',
+  required: ['type'],
+  properties: {
+    type: { enum: probedTypeNames },
+    options: { type: 'string', contentMediaType: 'application/json', description: 'Options, as a JSON object.' },
+  },
+};
 
 const startVersionOne = {
   operationId: 'startCheck',
@@ -238,7 +257,6 @@ const startVersionOne = {
     required: true,
     content: {
       ...jsonContent(ref('ApiCheckRequest')),
-      // Forms have no options.
       ...Object.fromEntries(forms.map((form) => [form, { schema: { allOf: [ref('StartParameters'), typed] } }])),
     },
   },

@@ -10,7 +10,8 @@ import { queryOf } from './parameters.ts';
 import type { ServiceOptions } from './settings.ts';
 
 /**
- * Answers with the run that a request names, after the wait that it asks for. Throws `not_found`. A caller that need not wait gets the
+ * Answers with the run that a request names, after the wait that it asks for: until all nodes are done, or until there is something new
+ * for a caller that names its version. Throws `not_found`. A caller that need not wait gets the
  * answer at once: a promise for each of the many that poll costs more than finding what they ask for.
  */
 export function withRun(
@@ -23,22 +24,35 @@ export function withRun(
   const run = checks.find(id);
   if (run === null) throw new ApiFailure('not_found', 'there is no such check, or not any more');
   const waitMs = run.done ? 0 : waitOf(request);
-  if (waitMs > 0) return waitFor(run, waitMs, reply, clock).then(() => answer(run));
+  if (waitMs > 0) {
+    const isEnough =
+      request.headers['if-none-match'] === undefined ? () => run.done : () => !hasVersion(request, etagOf(run));
+    return waitFor(run, { isEnough, waitMs, reply, clock }).then(() => answer(run));
+  }
   void answer(run);
   return undefined;
 }
 
-async function waitFor(run: CheckRun, waitMs: number, reply: FastifyReply, clock: Clock): Promise<void> {
+interface RunWait {
+  readonly isEnough: () => boolean;
+  readonly waitMs: number;
+  readonly reply: FastifyReply;
+  readonly clock: Clock;
+}
+
+async function waitFor(run: CheckRun, { isEnough, waitMs, reply, clock }: RunWait): Promise<void> {
   using gone = abortOnHangUp(reply);
   const until = clock.elapsed() + waitMs;
-  while (!run.done && !gone.signal.aborted && clock.elapsed() < until) {
+  while (!isEnough() && !run.done && !gone.signal.aborted && clock.elapsed() < until) {
     await change(run, run.finished, until - clock.elapsed(), clock, gone.signal);
   }
 }
 
+const etagOf = (run: CheckRun) => `"${run.id}-${run.finished}"`;
+
 /** Sends a version of a run: not again to a client that has it, and for good once the run is done. */
 export function sendVersion(request: FastifyRequest, reply: FastifyReply, run: CheckRun, text: () => string) {
-  const etag = `"${run.id}-${run.finished}"`;
+  const etag = etagOf(run);
   reply.header('etag', etag).header('cache-control', run.done ? 'private, max-age=86400, immutable' : 'no-cache');
   if (hasVersion(request, etag)) return reply.code(304).send();
   return reply.type('application/json; charset=utf-8').send(text());

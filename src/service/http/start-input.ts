@@ -1,5 +1,6 @@
 import { checkOf, type CheckTypeName } from '#checks/index.ts';
 import { describeIssue, unknownKey, wordIssue } from '#kernel/schema-words.ts';
+import { parseJson } from '#kernel/json.ts';
 import { formatPath } from '#kernel/wording.ts';
 import { ApiLocation } from '#protocol/version-one.ts';
 import { ApiFailure } from './failure.ts';
@@ -43,7 +44,7 @@ export function versionOneInput(parameters: Parameters, types: readonly CheckTyp
   if (input.maxNodes !== null && !/^\d{1,15}$/.test(input.maxNodes)) {
     throw new ApiFailure('bad_request', 'max_nodes: expected a whole number from 0');
   }
-  const written = parameters.json('options') ?? (parameters.one('options') === null ? {} : parameters.one('options'));
+  const written = parameters.json('options') ?? formOptions(parameters.one('options'));
   const locations = locationsOf(parameters);
   if (locations.length > 0 && input.nodes.length > 0) {
     throw new ApiFailure('bad_request', 'location: cannot be combined with "node"');
@@ -77,6 +78,9 @@ function knownType(written: string, types: readonly CheckTypeName[]): CheckTypeN
   if (type !== undefined) return type;
   throw new ApiFailure('invalid_type', `there is no check type "${written}": use one of ${types.join(', ')}`);
 }
+
+// A form has them as the text of a JSON object.
+const formOptions = (text: string | null): unknown => (text === null ? {} : (parseJson(text) ?? text));
 
 function unknownKeyHint(key: string, type: CheckTypeName): string {
   const isOption = Object.hasOwn(checkOf(type).apiOptions.shape, key);

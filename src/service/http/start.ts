@@ -38,9 +38,7 @@ export async function startCheck(
     : charge(hosts, choose(), options);
   const headers = rateHeaders(allowance);
   if (!allowance.ok) throw limited(allowance, headers, options.compatible);
-  // The link to a check is no secret: what was sent with it is not kept.
-  const shown = Object.keys(input.options).length === 0 ? spec : readSpec({ ...input, options: {} });
-  const run = await options.checks.start({ spec, shown, nodes, policy: access.policy });
+  const run = await options.checks.start({ spec, shown: shownSpec(spec, input), nodes, policy: access.policy });
   // Names can mean another address to a node than they did here.
   if (hasNames) chargeReached(run, new Set(targets), options.limits);
   return { run, headers };
@@ -118,6 +116,12 @@ function readSpec({ type, host, options }: Pick<StartInput, 'type' | 'host' | 'o
     throw new ApiFailure('invalid_option', describeIssue(issue, { ...options, type, host }, ['options']));
   }
   throw new ApiFailure('invalid_host', `host ${issue?.message ?? 'is no target'}`);
+}
+
+// The link to a check is no secret, but request headers may be: they are not stored.
+function shownSpec(spec: CheckSpec, { options, ...input }: StartInput): CheckSpec {
+  const { headers, ...shown } = options;
+  return headers === undefined ? spec : readSpec({ ...input, options: shown });
 }
 
 const noRules = addressRules([], []);

@@ -16,6 +16,7 @@ import { createOpenRuns } from './open-runs.ts';
 import { createResults, type LateResult } from './results.ts';
 import { createRoster, type Roster, type RosterOptions } from './roster.ts';
 import { serveStatus } from './status.ts';
+import type { WindowProcess } from './windows.ts';
 
 export interface NatsTransportOptions extends Pick<RosterOptions, 'enrolled' | 'onAbsence' | 'absentAfterMs'> {
   readonly account: Account;
@@ -37,6 +38,8 @@ export interface NatsTransport extends Transport {
   readonly connected: boolean;
   /** Why there is no connection to NATS, or null. */
   trouble(): string | null;
+  /** Which nodes send more than the hub reads, and what, or null. */
+  excess(): string | null;
   /** Whether the nodes have sent everything that they hold, as far as is known. */
   readonly hasAllSent: boolean;
   /** Asks the nodes to report and to send again what is not confirmed; `hasAllSent` is false until they have. */
@@ -59,6 +62,11 @@ function askForAll(
     },
     (error: unknown) => log.debug({ err: error }, 'connection closed before nodes were queried'),
   );
+}
+
+function loadFor(pending: number, recipients: readonly WindowProcess[]): number {
+  const capacity = recipients.reduce((sum, one) => sum + one.capacity, 0);
+  return capacity === 0 ? 1 : pending / (capacity * shareOfApi);
 }
 
 /** The hub's side: sends commands, takes results and reports in. */
@@ -130,16 +138,14 @@ export function createNatsTransport(options: NatsTransportOptions): NatsTranspor
     onRefused: () => {},
   });
 
-  function loadOf(name: string): number {
-    const capacity = (roster.find(name)?.recipients ?? []).reduce((sum, one) => sum + one.capacity, 0);
-    return capacity === 0 ? 1 : dispatch.pending(name) / (capacity * shareOfApi);
-  }
+  const loadOf = (name: string) => loadFor(dispatch.pending(name), roster.find(name)?.recipients ?? []);
 
   return {
     get connected() {
       return serving !== null && serving === connection.current;
     },
     trouble: () => (connection.current === null ? connection.reason : null),
+    excess: () => budgets.exceeded(),
     get hasAllSent() {
       return roster.hasAllSent;
     },

@@ -2,6 +2,7 @@
 import { connect } from './connection.ts';
 import { showDayOnPointer } from './days.ts';
 import { exchange, type PageListItem, place, remember, takeOver } from './parts.ts';
+import { applyTick, type Tick } from './ticks.ts';
 
 const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
 const longestMs = 10_000;
@@ -60,17 +61,20 @@ function hear(kind: string, data: string): boolean {
   return kind === 'done';
 }
 
+/** What changed; absent is what did not. */
 interface Patch {
-  readonly title: string;
-  readonly parts: Record<string, string>;
-  readonly items: readonly PageListItem[];
+  readonly title?: string;
+  readonly parts?: Record<string, string>;
+  readonly items?: readonly PageListItem[];
+  readonly ticks?: readonly Tick[];
 }
 
-function showPatch({ title, parts, items }: Patch): void {
+function showPatch({ title, parts = {}, items = [], ticks = [] }: Patch): void {
   for (const [name, markup] of Object.entries(parts)) exchange(name, markup);
   // A list begins or ends: the server draws what stands around it.
-  if (items.filter((item) => !place(item)).length > 0) refreshSoon();
-  if (!document.documentElement.classList.contains('lost')) document.title = title;
+  const isOther = [...items.filter((item) => !place(item)), ...ticks.filter((tick) => !applyTick(tick))].length > 0;
+  if (isOther) refreshSoon();
+  if (title !== undefined && !document.documentElement.classList.contains('lost')) document.title = title;
 }
 
 function enableCopyButtons(): void {

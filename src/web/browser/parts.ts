@@ -28,13 +28,21 @@ const partsOf = (root: ParentNode) =>
     const name = element.getAttribute('data-part');
     return name === null ? [] : [{ name, element }];
   });
-const elementOf = (name: string) => document.querySelector(`[data-part="${CSS.escape(name)}"]`);
+/** The part of this name on the page. */
+export const elementOf = (name: string): Element | null => document.querySelector(`[data-part="${CSS.escape(name)}"]`);
 
 /** Remembers the parts of the page as they are, and writes its times in the viewer's zone. */
 export function remember(): void {
   written.clear();
   for (const { name, element } of partsOf(document)) written.set(name, element.outerHTML);
   localise(document);
+}
+
+/** A part was changed in place: it is as the server would write it now. */
+export function keep(name: string, element: Element): void {
+  element.classList.remove('new');
+  if (element.getAttribute('class') === '') element.removeAttribute('class');
+  written.set(name, element.outerHTML);
 }
 
 /** Draws a part anew if it is on the page and has changed. */

@@ -2,7 +2,7 @@ import { shownNode } from '#checks/index.ts';
 import type { Clock } from '#kernel/clock.ts';
 import { type Incident, latestCause } from '#monitor/judge/incident.ts';
 import type { Markup } from '../pages/markup.ts';
-import { filtered, filterOf, groupOf } from '../pages/overview-filter.ts';
+import { filtered, filterOf, groupOf, type OverviewFilter } from '../pages/overview-filter.ts';
 import {
   groupHead,
   hasBudgets,
@@ -14,7 +14,9 @@ import {
 } from '../pages/overview.ts';
 import type { PastKeeper } from '../pages/past.ts';
 import type { Board, LiveTarget } from '../state/board.ts';
+import { type ShownState, stateOf } from '../state/shown.ts';
 import type { StreamEvent } from '../streams.ts';
+import { createRowChanges, type RowChange, type RowTick } from './row-changes.ts';
 
 /** A target in a list of a page; without markup it does not belong there any more. */
 interface RowEvent {
@@ -30,20 +32,23 @@ export interface OverviewSources {
   readonly clock: Clock;
 }
 
+/** What of a page changed; absent is what did not. */
+interface OverviewPatch {
+  title?: string;
+  parts?: Readonly<Record<string, string>>;
+  items?: readonly RowEvent[];
+  ticks?: readonly RowTick[];
+}
+
 /**
- * The parts of the overview that changed: its title, the parts by name, and the rows or tiles of targets. A view is the query of a
- * page, as `queryOf` writes it; rows are drawn once for all views.
+ * What of the overview changed: its title, the parts by name, and the rows or tiles of targets. A view is the query of a page, as
+ * `queryOf` writes it; rows are compared and drawn once for all views. Those that have followed so far get differences, others whole rows.
  */
 export function overviewEvents({ board, past, map, clock }: OverviewSources) {
-  let drawnMap: { readonly markup: string; readonly version: number } | null = null;
+  const parts = createPartMemory();
+  const rows = createRowChanges((target) => past.of(target));
 
-  function mapSince(version: number): Record<string, string> {
-    const markup = String(map());
-    if (drawnMap?.markup !== markup) drawnMap = { markup, version: board.version };
-    return drawnMap.version > version ? { map: markup } : {};
-  }
-
-  return (version: number, view: string): readonly StreamEvent[] => {
+  const since = (version: number, view: string, kind: 'missing' | 'next'): readonly StreamEvent[] => {
     const filter = filterOf(Object.fromEntries(new URLSearchParams(view)));
     const changed = new Set(board.since(version).targets);
     const targets = board.targets();
@@ -52,25 +57,68 @@ export function overviewEvents({ board, past, map, clock }: OverviewSources) {
     const shown = filtered(targets, filter);
     const isShown = new Set(shown);
     const isWall = filter.view === 'wall';
-    const rows = targets.filter(({ name }) => changed.has(name));
+    const candidates = targets.filter(({ name }) => changed.has(name));
+    const changes = kind === 'next' ? rows.between(version, board.version, candidates) : null;
+    const changeOf = ({ name }: LiveTarget): RowChange => changes?.get(name) ?? { kind: 'row', before: null };
     const draw = (target: LiveTarget) =>
       String(isWall ? wallTile(target) : targetRow(target, past.of(target), withBudgets));
-    const items = rows.map((target): RowEvent => ({
-      part: `${isWall ? 'w' : 't'}-${target.name}`,
-      list: groupOf(target, filter),
-      markup: isShown.has(target) ? draw(target) : null,
-    }));
-    const parts: Record<string, string> = {
-      head: String(overviewHead({ targets, now })),
-      incidents: String(incidentsPart({ incidents: board.openIncidents(), now })),
-      ...mapSince(version),
+    const items = candidates.filter((target) => {
+      const change = changeOf(target);
+      if (change.kind !== 'row') return false;
+      // Of those that were not shown either nothing is to be removed, and a tile shows the state alone.
+      if (!isShown.has(target)) return change.before === null || wasShown(change.before, filter);
+      return !isWall || change.before !== stateOf(target);
+    });
+    const ticks = isWall ? [] : candidates.flatMap((target) => tickIn(changeOf(target), isShown.has(target)));
+    const at = { version, now: board.version, isNext: kind === 'next' };
+    const drawn: Record<string, string> = {
+      ...parts.newer('head', String(overviewHead({ targets, now })), at),
+      ...parts.newer('incidents', String(incidentsPart({ incidents: board.openIncidents(), now })), at),
+      ...parts.newer('map', String(map()), at),
     };
     if (filter.group !== '' && !isWall) {
-      const touched = new Set(items.map(({ list }) => list));
+      const touched = new Set(items.map((target) => groupOf(target, filter)));
       for (const [name, members] of Map.groupBy(shown, (target) => groupOf(target, filter)))
-        if (touched.has(name)) parts[`g-${name}`] = String(groupHead(name, members, withBudgets));
+        if (touched.has(name)) drawn[`g-${name}`] = String(groupHead(name, members, withBudgets));
     }
-    return [{ event: 'patch', data: { title: overviewTitle({ targets, now }), parts, items } }];
+    const patch: OverviewPatch = { ...parts.newer('title', overviewTitle({ targets, now }), at) };
+    if (Object.keys(drawn).length > 0) patch.parts = drawn;
+    if (items.length > 0)
+      patch.items = items.map((target) => ({
+        part: `${isWall ? 'w' : 't'}-${target.name}`,
+        list: groupOf(target, filter),
+        markup: isShown.has(target) ? draw(target) : null,
+      }));
+    if (ticks.length > 0) patch.ticks = ticks;
+    return Object.keys(patch).length === 0 ? [] : [{ event: 'patch', data: patch }];
+  };
+  return { since, remember: (targets: readonly LiveTarget[]) => rows.remember(targets) };
+}
+
+const wasShown = (before: ShownState, { state }: OverviewFilter) => state === '' || state === before;
+
+const tickIn = (change: RowChange, isShown: boolean) => (change.kind === 'tick' && isShown ? [change.tick] : []);
+
+interface PartVersions {
+  /** That of the viewers. */
+  readonly version: number;
+  readonly now: number;
+  /** Whether all viewers get it. */
+  readonly isNext: boolean;
+}
+
+/** Since which version parts that all views share have been as they are. */
+function createPartMemory() {
+  const known = new Map<string, { readonly text: string; readonly version: number }>();
+  return {
+    /** The part by its name, unless viewers of this version have it. */
+    newer(name: string, text: string, { version, now, isNext }: PartVersions): Readonly<Record<string, string>> {
+      const last = known.get(name);
+      if (last?.text === text) return last.version > version ? { [name]: text } : {};
+      // Some words change with time alone: those who follow get them with the next change.
+      if (isNext) known.set(name, { text, version: now });
+      return { [name]: text };
+    },
   };
 }
 

@@ -19,17 +19,27 @@ export function stateBar(stretches: readonly DayState[], label: string, width = 
   return html`<svg class="bar" viewBox="0 0 ${stretches.length * width} 18" preserveAspectRatio="none" role="img" aria-label="${label}"><title>${label}</title>${[...pieces].map(([kind, d]) => html`<path class="f-${kind}" d="${d}"/>`)}</svg>`;
 }
 
-/** Times as a line from zero up; gaps stay gaps. */
-export function sparkline(values: readonly (number | null)[], label: string): Markup {
-  const known = values.filter((value) => value !== null);
-  if (known.length < 2) return nothing;
-  const top = Math.max(...known);
+/** The heights of a line from zero up, downwards in the units of its drawing. */
+export function sparkHeights(values: readonly (number | null)[]): readonly (number | null)[] {
+  const top = Math.max(...values.filter((value) => value !== null));
+  return values.map((value) => (value === null ? null : Math.round(20 - (value / (top || 1)) * 18)));
+}
+
+/** The path of a line with these heights. `browser/ticks.ts` writes the same. */
+export function sparkPath(heights: readonly (number | null)[]): string {
   let d = '';
   let isOpen = false;
-  for (const [index, value] of values.entries()) {
-    if (value !== null) d += `${isOpen ? 'L' : 'M'}${index * 3} ${Math.round(20 - (value / (top || 1)) * 18)}`;
-    isOpen = value !== null;
+  for (const [index, height] of heights.entries()) {
+    if (height !== null) d += `${isOpen ? 'L' : 'M'}${index * 3} ${height}`;
+    isOpen = height !== null;
   }
+  return d;
+}
+
+/** Times as a line from zero up; gaps stay gaps. */
+export function sparkline(values: readonly (number | null)[], label: string): Markup {
+  if (values.filter((value) => value !== null).length < 2) return nothing;
+  const d = sparkPath(sparkHeights(values));
   return html`<svg class="spark" viewBox="0 0 ${Math.max(values.length - 1, 1) * 3} 22" preserveAspectRatio="none" role="img" aria-label="${label}"><title>${label}</title><path d="${d}"/></svg>`;
 }
 

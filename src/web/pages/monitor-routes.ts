@@ -37,6 +37,8 @@ export interface MonitorPages {
   /** Whether targets of this type can be checked besides their schedule. */
   readonly canCheck: (type: CheckTypeName) => boolean;
   readonly overviewStream: Stream;
+  /** The rows that the stream goes on from. */
+  readonly rememberRows: (targets: readonly LiveTarget[]) => void;
   readonly changeStream: Stream;
   readonly clock: Clock;
 }
@@ -91,6 +93,8 @@ function addOverview(app: FastifyInstance, pages: MonitorPages): void {
       filter,
     };
     const content = overviewContent(value, assets);
+    // Otherwise they are as its viewers have them.
+    if (pages.overviewStream.viewers === 0) pages.rememberRows(targets);
     return send(
       reply,
       site.page({

@@ -164,12 +164,17 @@ interface RenderedRow {
 // A round has votes of its own: the row that shows them is drawn once, however many look.
 const drawn = new WeakMap<LiveTarget['votes'], RenderedRow>();
 
+/** What a row shows besides its votes and its latency. */
+export function rowFacts(target: LiveTarget, past: Past | null): readonly unknown[] {
+  const { name, host, status, firstDueAt, incidents } = target;
+  const shown = past === null ? [] : [past.days, uptimeWords(past), percent(past.budgetLeft)];
+  return [name, host, status, firstDueAt, incidents.map(({ id }) => id).join('\n'), ...shown];
+}
+
 /** A target in the list. */
 export function targetRow(target: LiveTarget, past: Past | null, withBudgets: boolean): Markup {
-  const { votes, name, host, status, dueAt } = target;
-  const shown = past === null ? [] : [past.days, uptimeWords(past), percent(past.budgetLeft)];
-  const open = target.incidents.map(({ id }) => id).join('\n');
-  const of = [name, host, status, dueAt, open, ...shown, withBudgets];
+  const { votes, dueAt, rounds } = target;
+  const of = [...rowFacts(target, past), dueAt, rounds, withBudgets];
   const known = drawn.get(votes);
   if (known !== undefined && known.of.length === of.length && known.of.every((one, index) => one === of[index]))
     return known.row;
@@ -179,7 +184,7 @@ export function targetRow(target: LiveTarget, past: Past | null, withBudgets: bo
 }
 
 function drawRow(target: LiveTarget, past: Past | null, withBudgets: boolean): Markup {
-  const { name, host, votes, recent, firstDueAt } = target;
+  const { name, host, votes, recent, rounds, firstDueAt } = target;
   const status = stateOf(target);
   const seen =
     firstDueAt === undefined
@@ -191,7 +196,7 @@ function drawRow(target: LiveTarget, past: Past | null, withBudgets: boolean): M
   const last = recent.findLast((one) => one !== null) ?? null;
   const words = texts.overview;
   const bar = past === null ? nothing : stateBar(past.days, daysInWords(past));
-  return html`<tr data-part="t-${name}" data-order="${orderOf(target)}"><th scope="row"><a href="${targetHref(name)}" class="state ${status}">${name}</a><span class="vh"> ${texts.states[status]}</span>${warnings(target)}<div class="host">${foreign(host)}</div></th><td>${seen}</td><td class="wide">${bar}</td><td class="num">${percent(past?.uptime ?? null)}${past === null || past.knownMs === null ? nothing : html`<div class="small soft">${texts.overview.knownFor(roundedDuration(past.knownMs))}</div>`}</td><td class="wide"><span class="latency">${sparkline(recent, words.lately)}<span>${last === null ? '' : formatSeconds(last)}</span></span></td>${withBudgets ? html`<td class="num wide">${percent(past?.budgetLeft ?? null)}</td>` : nothing}</tr>`;
+  return html`<tr data-part="t-${name}" data-order="${orderOf(target)}" data-round="${rounds}"><th scope="row"><a href="${targetHref(name)}" class="state ${status}">${name}</a><span class="vh"> ${texts.states[status]}</span>${warnings(target)}<div class="host">${foreign(host)}</div></th><td>${seen}</td><td class="wide">${bar}</td><td class="num">${percent(past?.uptime ?? null)}${past === null || past.knownMs === null ? nothing : html`<div class="small soft">${texts.overview.knownFor(roundedDuration(past.knownMs))}</div>`}</td><td class="wide"><span class="latency">${sparkline(recent, words.lately)}<span>${last === null ? '' : formatSeconds(last)}</span></span></td>${withBudgets ? html`<td class="num wide">${percent(past?.budgetLeft ?? null)}</td>` : nothing}</tr>`;
 }
 
 /** When a target that was never checked will be: the time of its first check, or what it waits for. */

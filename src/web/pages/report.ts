@@ -1,8 +1,8 @@
-import { checkOf, type CheckSpec, type Outcome } from '#checks/index.ts';
+import { checkOf, type CheckSpec, type Outcome, startOptionsOf } from '#checks/index.ts';
 import type { Assets } from '../assets/assets.ts';
 import { targetHref } from './links.ts';
 import { worldMap } from './map.ts';
-import { foreign, html, type Markup, moment, state, type StateName } from './markup.ts';
+import { foreign, html, type Markup, moment, nothing, state, type StateName } from './markup.ts';
 import { type ReportResult, outcomes } from './outcomes.ts';
 import { texts } from './texts.ts';
 
@@ -53,12 +53,18 @@ export function reportContent(value: ReportValue, target: string | null, assets:
     </div>`;
 }
 
-const againForm = ({ spec, results }: ReportValue): Markup =>
-  html`<form method="post" action="/api/v1/checks">
-    <input type="hidden" name="type" value="${spec.type}" /><input type="hidden" name="host" value="${spec.host}" />${results.map(
+function againForm({ spec, results }: ReportValue): Markup {
+  const options = startOptionsOf(spec);
+  return html`<form method="post" action="/api/v1/checks">
+    <input type="hidden" name="type" value="${spec.type}" /><input type="hidden" name="host" value="${spec.host}" />${
+      Object.keys(options).length === 0
+        ? nothing
+        : html`<input type="hidden" name="options" value="${JSON.stringify(options)}" />`
+    }${results.map(
       ({ node }) => html`<input type="hidden" name="node" value="${node.name}" />`,
     )}<button>${texts.report.again}</button>
   </form>`;
+}
 
 const ownForm = (target: string): Markup =>
   html`<form method="post" action="/actions/check">

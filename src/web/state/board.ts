@@ -39,6 +39,8 @@ export interface LiveTarget extends BoardTarget {
   readonly votes: readonly Vote[];
   /** The middle time of the nodes that were up, in seconds, for the last rounds; null where none was. */
   readonly recent: readonly (number | null)[];
+  /** How many rounds there were since the start. */
+  readonly rounds: number;
   readonly incidents: readonly Incident[];
   /** By node, the spread of the echoes of the last rounds; empty where the check sends none. */
   readonly spreads: ReadonlyMap<string, readonly Spread[]>;
@@ -110,10 +112,11 @@ export function createBoard({ clock, watched, openIncidents }: BoardOptions): Bo
         changes: [],
         votes: [],
         recent: [],
+        rounds: 0,
         incidents,
         spreads: noSpreads,
       };
-    const { status, since, dueAt, changes, votes, recent, spreads } = entry;
+    const { status, since, dueAt, changes, votes, recent, rounds, spreads } = entry;
     const heldUntil = (dueAt ?? 0) + target.holdsMs;
     const isStale = dueAt !== null && heldUntil < clock.now();
     return {
@@ -121,6 +124,7 @@ export function createBoard({ clock, watched, openIncidents }: BoardOptions): Bo
       incidents,
       votes,
       recent,
+      rounds,
       dueAt,
       changes,
       spreads: spreads === null ? noSpreads : listed(spreads, votes),
@@ -141,6 +145,7 @@ export function createBoard({ clock, watched, openIncidents }: BoardOptions): Bo
       keepChange(entry, status, dueAt);
       entry.dueAt = dueAt;
       entry.votes = votes;
+      entry.rounds += 1;
       keepRound(entry, dueAt, votes);
       entry.version = changed();
     },

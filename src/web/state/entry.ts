@@ -10,6 +10,7 @@ export interface Entry {
   changes: readonly StateChange[];
   votes: readonly Vote[];
   recent: (number | null)[];
+  rounds: number;
   /** By node; null if no node has reported any. */
   spreads: Map<string, SpreadRing> | null;
   version: number;
@@ -27,6 +28,7 @@ export function entryOf(entries: Map<string, Entry>, name: string): Entry {
     changes: [],
     votes: [],
     recent: [],
+    rounds: 0,
     spreads: null,
     version: 0,
   };

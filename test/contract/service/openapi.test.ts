@@ -26,7 +26,12 @@ interface Operation {
   readonly responses: Readonly<Record<string, { readonly headers?: Json; readonly content?: Json | undefined }>>;
 }
 
-const documents = [false, true].map((compatible) => openApiDocument({ compatible }));
+const app = 'https://app.example.com';
+const origins = [app];
+const documents = [
+  ...[false, true].map((compatible) => openApiDocument({ compatible, access: { origins: [] } })),
+  openApiDocument({ compatible: false, access: { origins } }),
+];
 const operationsOf = (document: Document) =>
   Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods as Readonly<Record<string, Operation>>).map(([method, operation]) => ({
@@ -55,28 +60,32 @@ test('every reference of the document leads somewhere, and every operation has a
   }
 });
 
-test('every route that is served stands in the document, and nothing else does', async () => {
-  const app = Fastify();
+test.each([
+  { name: 'without origins', index: 0, origins: [] },
+  { name: 'with named origins', index: 2, origins },
+])('every route that is served stands in the document, and nothing else does: $name', async ({ index, ...access }) => {
+  const server = Fastify();
   const routes = new Set<string>();
-  app.addHook('onRoute', ({ method, url }) => {
+  server.addHook('onRoute', ({ method, url }) => {
     for (const one of [method].flat()) routes.add(`${one.toLowerCase()} ${url.replace(':id', '{id}')}`);
   });
   const options = { nodeDomain: domain, maxNodes: 1, publicUrl: null, compatible: false, log: quiet };
-  await app.register(
-    checkService({ ...options, checks: {}, limits: {}, destinations: {}, access: { origins: [] }, clock: {} } as never),
+  await server.register(
+    checkService({ ...options, checks: {}, limits: {}, destinations: {}, access, clock: {} } as never),
   );
-  await app.ready();
+  await server.ready();
   const missing = ['/check-result', '/check-result-extended', '/check-report'].flatMap((path) => [
     `get ${path}`,
     `head ${path}`,
     `post ${path}`,
+    `options ${path}`,
   ]);
   const served = [...routes]
     .filter((route) => !missing.includes(route))
     .flatMap((route) =>
       route.includes(':type') ? interfaceTypeNames.map((type) => route.replace(':type', type)) : [route],
     );
-  const written = operationsOf(documents[0]!).map(({ path, method }) => `${method} ${path}`);
+  const written = operationsOf(documents[index]!).map(({ path, method }) => `${method} ${path}`);
   expect(new Set(written)).toEqual(new Set(served));
 });
 
@@ -219,6 +228,19 @@ test('whatever is asked of what the document has, the answer is one that it desc
     / (?:408|500)$|^(?:get|head) .* 413$|^(?:get|head) \/api\S* 400$|^\w+ \/(?!check-(?!re)|api)\S* 400$/;
   const unseen = documented.filter((one) => !seen.has(one) && !elsewhere.test(one));
   expect(unseen).toEqual([]);
+});
+
+test('so it is with pages of named origins, whose browsers ask beforehand', async () => {
+  await using service = await start({ access: { open: true, origins } });
+  const served = (await (await fetch(`${service.url}/openapi.json`)).json()) as Document;
+  expect(served).toEqual(JSON.parse(JSON.stringify(documents[2])));
+  const own = { ...plain[0]!, headers: { origin: app } };
+  const seen = await askEverything(service, served, [own, ...ways.filter(({ body }) => body === undefined)]);
+  const asked = operationsOf(served).filter(({ method }) => method === 'options');
+  expect(asked.length).toBe(Object.keys(served.paths).length);
+  for (const { path, operation } of asked)
+    for (const status of Object.keys(operation.responses).filter((one) => !/400|408|413|500/.test(one)))
+      expect(seen).toContain(`options ${path} ${status}`);
 });
 
 test('so it is with the ways of the public service, whose document says so', async () => {

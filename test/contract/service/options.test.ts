@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { checkOf, CheckSpec, type CheckTypeName, probedTypeNames } from '#checks/index.ts';
 import { fakeNodes, places, startService, type TestServiceOptions } from '../../support/check-service.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
-import { up } from '../../support/votes.ts';
+import { notUp, up } from '../../support/votes.ts';
 
 // What a caller of /api/v1/checks says beside type and host: each key has its effect, or is refused.
 
@@ -179,17 +179,49 @@ const given: Readonly<Partial<Record<CheckTypeName, { readonly host: string; rea
     domain: { host: 'example.com', options: [{ timeout: '1s', expect: { valid_for: '30d' } }] },
   };
 
-test.each(probedTypeNames)('%s: every option that it takes reaches the nodes, and none is kept', async (type) => {
+test.each(probedTypeNames)('%s: every option that it takes reaches the nodes, also by "Check again"', async (type) => {
   const { host = '', options = [] } = given[type] ?? {};
   const { apiOptions, overApi } = checkOf(type);
   expect(new Set(options.flatMap((one) => Object.keys(one)))).toEqual(new Set(Object.keys(apiOptions.shape)));
-  await using served = await serve({ access: { allowPrivate: true } });
+  const refusing = fakeNodes(places.slice(0, 1), () => notUp('refused', 'target'));
+  await using served = await serve({ transport: refusing, access: { allowPrivate: true } });
+  const { service } = served;
   for (const one of options) {
     const { status, body } = await served.post({ type, host, options: one });
     expect([status, body['message']]).toEqual([201, undefined]);
-    expect(served.transport.commands.at(-1)?.command.spec).toEqual(CheckSpec.parse({ type, host, ...overApi, ...one }));
-    expect(served.service.checks.find(String(body['id']))?.spec).toEqual(CheckSpec.parse({ type, host, ...overApi }));
+    const sent = CheckSpec.parse({ type, host, ...overApi, ...one });
+    expect(refusing.commands.at(-1)?.command.spec).toEqual(sent);
+    // Headers may be secret, and the link is not.
+    const shown = 'headers' in one ? { ...sent, headers: {} } : sent;
+    expect(service.checks.find(String(body['id']))?.spec).toEqual(shown);
+    expect(service.store.checks.findRun(String(body['id']))?.spec).toEqual(shown);
+    const again = new URLSearchParams(await formOf(`${service.url}/check-report/${String(body['id'])}`));
+    const answer = await fetch(`${service.url}/api/v1/checks`, { method: 'POST', body: again });
+    expect([answer.status, ((await answer.json()) as { message?: string }).message]).toEqual([201, undefined]);
+    expect(refusing.commands.at(-1)?.command.spec).toEqual(shown);
   }
+});
+
+/** What "Check again" on a report sends. */
+async function formOf(url: string): Promise<[string, string][]> {
+  const page = await (await fetch(url, { headers: { accept: 'text/html' } })).text();
+  const [form = ''] = /<form method="post" action="\/api\/v1\/checks">.*?<\/form>/s.exec(page) ?? [];
+  return [...form.matchAll(/name="(\w+)" value="([^"]*)"/g)].map(([, name = '', value = '']) => [
+    name,
+    value.replaceAll('&quot;', '"').replaceAll('&lt;', '<').replaceAll('&gt;', '>').replaceAll('&amp;', '&'),
+  ]);
+}
+
+test('options in a form are a JSON object', async () => {
+  await using served = await serve();
+  const ask = async (options: string) => {
+    const body = new URLSearchParams({ type: 'http', host: '127.0.0.1', options });
+    const answer = await fetch(`${served.service.url}/api/v1/checks`, { method: 'POST', body });
+    return [answer.status, ((await answer.json()) as { message?: string }).message];
+  };
+  expect(await ask('{"method":"HEAD"}')).toEqual([201, undefined]);
+  expect(await ask('method=HEAD')).toEqual([400, 'options: expected a map of keys and values']);
+  expect(await ask('{"method":"POST"}')).toEqual([400, expect.stringContaining('options.method: expected "GET"')]);
 });
 
 test.each(probedTypeNames)('%s: without options a check is the same as before there were any', (type) => {

@@ -1,13 +1,15 @@
 import type { NatsConnection } from '@nats-io/transport-node';
 import { afterEach, describe, expect, test } from 'vitest';
+import { nodeTable } from '#cli/nodes/node-table.ts';
 import { readJson } from '#kernel/json.ts';
 import { CommandMessage, type CommandReply, protocolRange, subjectsOf } from '#protocol/nodes.ts';
+import { askStatus } from '#transport/nats/status.ts';
 import { tcpCommand } from '../../support/node-command.ts';
 import { memoryLog } from '../../support/memory-log.ts';
 import { natsObstacle, type NatsServer, startNats } from '../../support/nats-server.ts';
 import { eventually } from '../../support/program.ts';
 import { measured, quickTimes, startHub, startNode } from '../../support/remote-nodes.ts';
-import { reportIn, result, signInAs } from '../../support/rogue-node.ts';
+import { report, reportIn, result, signInAs } from '../../support/rogue-node.ts';
 
 const never = new AbortController().signal;
 const codes = (
@@ -169,5 +171,25 @@ describe.skipIf(natsObstacle() !== null)('a node on NATS that has too much to do
     expect(lines.filter(({ msg }) => msg === 'a node sends more than it may; messages are not read')).toHaveLength(1);
     node.local.see([{ target: 'shop', revision: 'a', dueAt: 1_000, startedAt: 1_000, outcome: measured }]);
     await eventually(30_000, () => expect(node.spool.size).toBe(0));
+  });
+
+  test('a key that makes up processes is listed with what it sends too much of', async () => {
+    await using server = await startNats({ nodes: ['us1'] });
+    await using hub = await startHub(server, { times: quickTimes });
+    const rogue = await signInAs(server, 'us1');
+    opened.push(rogue);
+    const list = async () => {
+      const { nodes } = await askStatus(server.account());
+      return nodeTable([{ name: 'us1', countryCode: '', country: '', city: '', asn: '', ip: '' }], nodes);
+    };
+    await reportIn(rogue, 'us1');
+    expect([await list(), hub.transport.excess()]).toEqual([expect.stringMatching(/us1 .* online +1\.2\.3/), null]);
+    for (let count = 0; count < 90; count += 1)
+      rogue.publish(subjectsOf('us1').report, JSON.stringify(report({ process: `made${count}` })));
+    await rogue.flush();
+    await eventually(30_000, async () => {
+      expect(await list()).toContain('online, sends more than 64 processes a minute');
+      expect(hub.transport.excess()).toBe('node us1 sends more than 64 processes a minute');
+    });
   });
 });

@@ -18,7 +18,17 @@ function play() {
   };
   const [results, reports] = [budgets.ofResults(hear), budgets.ofReports(hear)] as (typeof hear)[];
   const isOver = () => budgets.marked([{ name: 'de1' }, { name: 'us1' }]).map(({ isOverBudget }) => isOverBudget);
-  return { clock, lines, heard, answers, isOver, result: send.bind(null, results!), report: send.bind(null, reports!) };
+  const excess = () => budgets.exceeded();
+  return {
+    clock,
+    lines,
+    heard,
+    answers,
+    isOver,
+    excess,
+    result: send.bind(null, results!),
+    report: send.bind(null, reports!),
+  };
 }
 
 const batch = (ticket: string, bytes: number) =>
@@ -53,4 +63,23 @@ test('messages and reports of a node have a budget too', () => {
   for (let count = 0; count < 10; count += 1) result('de1', 'no JSON at all');
   expect(answers).toHaveLength(10_000);
   expect(lines.map(({ node }) => node)).toEqual(['de1', 'us1']);
+});
+
+const named = (process: string) => `{"protocol":[1,3],"process":"${process}","version":"1"}`;
+
+test('a node has a budget of process names, which are read before anything else is', async () => {
+  const { clock, heard, answers, isOver, excess, report, result } = play();
+  const one = named('p100').length;
+  for (let count = 100; count < 190; count += 1) report('de1', named(`p${count}`));
+  expect(heard.get('de1')).toBe(64 * one);
+  expect([isOver(), excess()]).toEqual([[true, false], 'node de1 sends more than 64 processes a minute']);
+  // Those that are known go on, and so do other nodes.
+  report('de1', named('p100'));
+  result('us1', `{"kind":"batch","ticket":"t","process":"a","sightings":[]}`);
+  expect([heard.get('de1'), heard.has('us1')]).toEqual([65 * one, true]);
+  result('de1', `{"kind":"batch","ticket":"t1","process":"new","sightings":[]}`);
+  expect(answers).toEqual(['{"ticket":"t1","state":"later","reason":null}']);
+  await clock.advance(60_000);
+  report('de1', named('p300'));
+  expect([heard.get('de1'), isOver(), excess()]).toEqual([66 * one, [false, false], null]);
 });

@@ -63,6 +63,7 @@ function liveShop(changes: readonly StateChange[], dueAt = Date.parse('2026-01-0
     votes: [],
     recent: [],
     incidents: [],
+    rounds: 0,
     spreads: new Map(),
   };
 }

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { ownOverload } from '#monitor/judge/incident.ts';
+import { watchOurselves } from '#compose/ourselves.ts';
+import { ownBudget, ownOverload } from '#monitor/judge/incident.ts';
 import { startScenario, target } from '../../../support/scenario.ts';
 
 test('a hub that cannot judge everything says so once, as a warning, and once that it can again', async () => {
@@ -19,4 +20,29 @@ test('a hub that cannot judge everything says so once, as a warning, and once th
     expect.stringMatching(/^\[RESOLVED\] own overload: judged again after /),
   ]);
   expect(scenario.monitor.openIncidents()).toEqual([]);
+});
+
+test('a node that sends more than the hub reads is one warning, and one more once it does not', async () => {
+  await using scenario = await startScenario({ targets: [target('shop')] });
+  await scenario.clock.advance(600_000);
+  let excess: string | null = 'node de1 sends more than 8 MB a second';
+  using _ = watchOurselves('watchpost.db', {
+    store: { health: () => ({ lastError: null }) as never },
+    checking: {
+      hub: () => ({ servers: ['nats://a'], trouble: () => null, excess: () => excess }),
+      overload: () => null,
+    },
+    monitor: scenario.monitor,
+    clock: scenario.clock,
+  });
+  await scenario.clock.advance(100_000);
+  expect(scenario.channel.subjects).toEqual([]);
+  await scenario.clock.advance(600_000);
+  expect(scenario.channel.subjects).toEqual([`[UNREAD] own node budget: ${excess}`]);
+  expect(scenario.monitor.openIncidents()).toMatchObject([{ target: ownBudget, severity: 'warning' }]);
+  excess = null;
+  await scenario.clock.advance(600_000);
+  expect(scenario.channel.subjects.slice(1)).toEqual([
+    expect.stringMatching(/^\[RESOLVED\] own node budget: read again after /),
+  ]);
 });

@@ -1,0 +1,95 @@
+import { shownNode } from '#checks/index.ts';
+import { formatSeconds } from '#kernel/units.ts';
+import { sparkHeights, sparkPath } from '../pages/drawings.ts';
+import { rowFacts } from '../pages/overview.ts';
+import type { Past } from '../pages/past.ts';
+import type { LiveTarget } from '../state/board.ts';
+import { type ShownState, stateOf } from '../state/shown.ts';
+
+/**
+ * One more round in a row that is otherwise as it was: the name of the target, the number of the round, the new point of the sparkline (its
+ * height, or the whole path if the scale is another), the last time in words, and 1 if no point leaves the sparkline for it.
+ */
+export type RowTick = readonly [name: string, round: number, point: number | string | null, text: string, isLonger?: 1];
+
+/** What has become of a row since all viewers had it: the same, one more round, or another row. */
+export type RowChange =
+  | { readonly kind: 'none' }
+  | { readonly kind: 'tick'; readonly tick: RowTick }
+  | { readonly kind: 'row'; readonly before: ShownState | null };
+
+/** What is remembered of a row as viewers have it. */
+interface SentRow extends Pick<LiveTarget, 'votes' | 'recent' | 'rounds'> {
+  readonly state: ShownState;
+  readonly facts: readonly unknown[];
+}
+
+export interface RowChanges {
+  /** Remembers all rows as they are: a viewer that comes has them. */
+  remember(targets: readonly LiveTarget[]): void;
+  /** What has become of these targets between two versions. The same for every view that asks. */
+  between(from: number, to: number, changed: readonly LiveTarget[]): ReadonlyMap<string, RowChange>;
+}
+
+/**
+ * Compares rows with those that viewers have. A viewer may have others: a tick names its round, so that it is not applied to any row but
+ * that of the round before.
+ */
+export function createRowChanges(pastOf: (target: LiveTarget) => Past | null): RowChanges {
+  const rows = new Map<string, SentRow>();
+  let last: { readonly from: number; readonly to: number; readonly changes: ReadonlyMap<string, RowChange> } | null =
+    null;
+
+  function remember(target: LiveTarget): SentRow {
+    const { votes, recent, rounds } = target;
+    const facts = rowFacts(target, pastOf(target));
+    // The board goes on with its own list.
+    const now = { votes, recent: [...recent], rounds, state: stateOf(target), facts };
+    rows.set(target.name, now);
+    return now;
+  }
+
+  function changeOf(target: LiveTarget): RowChange {
+    const before = rows.get(target.name);
+    const now = remember(target);
+    if (before === undefined) return { kind: 'row', before: null };
+    if (!isSame(before.facts, now.facts) || votesOf(before) !== votesOf(now))
+      return { kind: 'row', before: before.state };
+    if (before.rounds === now.rounds) return { kind: 'none' };
+    const tick = now.rounds === before.rounds + 1 ? tickOf(target.name, before, now) : null;
+    return tick === null ? { kind: 'row', before: before.state } : { kind: 'tick', tick };
+  }
+
+  return {
+    remember(targets) {
+      rows.clear();
+      for (const target of targets) remember(target);
+    },
+    between(from, to, changed) {
+      if (last?.from === from && last.to === to) return last.changes;
+      const changes = new Map(changed.map((target) => [target.name, changeOf(target)] as const));
+      last = { from, to, changes };
+      return changes;
+    },
+  };
+}
+
+const votesOf = ({ votes }: SentRow) =>
+  votes.map(({ node, outcome }) => `${shownNode(node.name)} ${outcome.status}`).join();
+
+const isSame = (one: readonly unknown[], other: readonly unknown[]) =>
+  one.length === other.length && one.every((value, index) => value === other[index]);
+
+function tickOf(name: string, before: SentRow, { recent, rounds }: SentRow): RowTick | null {
+  const [heightsBefore, heights] = [sparkHeights(before.recent), sparkHeights(recent)];
+  // Without a line there is none to go on with.
+  if (!isLine(heightsBefore) || !isLine(heights)) return null;
+  const isLonger = heights.length > heightsBefore.length;
+  const last = recent.findLast((one) => one !== null) ?? null;
+  const text = last === null ? '' : formatSeconds(last);
+  const goesOn = isSame(isLonger ? heightsBefore : heightsBefore.slice(1), heights.slice(0, -1));
+  const point = goesOn ? (heights.at(-1) ?? null) : sparkPath(heights);
+  return isLonger ? [name, rounds, point, text, 1] : [name, rounds, point, text];
+}
+
+const isLine = (heights: readonly (number | null)[]) => heights.filter((height) => height !== null).length > 1;
