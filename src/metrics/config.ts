@@ -1,9 +1,9 @@
-import type { OwnRegister } from './own-register.ts';
+import type { Register } from './register.ts';
 
 /** Takes whether the configuration could be loaded, and when: milliseconds since the epoch. */
 export type ReloadRecorder = (successful: boolean, at: number) => void;
 
-export function createConfigMetrics(register: OwnRegister): ReloadRecorder {
+export function createConfigMetrics(register: Register): ReloadRecorder {
   const successful = register.gauge(
     'watchpost_config_last_reload_successful',
     '1 if the last attempt to load the configuration was successful, else 0.',
@@ -14,7 +14,7 @@ export function createConfigMetrics(register: OwnRegister): ReloadRecorder {
   );
 
   return (ok, now) => {
-    successful.set(ok ? 1 : 0);
-    if (ok) at.set(now / 1_000);
+    successful.of().value = ok ? 1 : 0;
+    if (ok) at.of().value = now / 1_000;
   };
 }

@@ -1,7 +1,7 @@
 import type { Clock } from '#kernel/clock.ts';
 import type { DeliveryCount } from '#monitor/judge/delivery.ts';
 import type { MetricReader } from './ask.ts';
-import type { OwnRegister } from './own-register.ts';
+import type { Register } from './register.ts';
 
 export interface DeliveryAttemptResult {
   readonly channel: string;
@@ -21,47 +21,44 @@ const outcomes = ['sent', 'merged', 'dead', 'retry'];
 const delayBounds = [1, 5, 15, 60, 300, 900, 3_600, 14_400, 86_400];
 
 export function createDeliveryMetrics(
-  register: OwnRegister,
+  register: Register,
   clock: Clock,
   ask: MetricReader,
   counts: () => readonly DeliveryCount[],
 ): DeliveryMetrics {
-  const pending = register.gauge('watchpost_deliveries_pending', 'Deliveries that are not settled.', ['channel']);
+  const pending = register.gauge('watchpost_deliveries_pending', 'Deliveries that are not settled.');
   const oldest = register.gauge(
     'watchpost_deliveries_oldest_seconds',
     'Age of the oldest delivery that is not settled; 0 where there is none.',
-    ['channel'],
   );
   const total = register.counter(
     'watchpost_deliveries_total',
     'Attempts at deliveries by how they ended: sent, merged into another message, dead, or retry.',
-    ['channel', 'outcome'],
   );
   const delay = register.histogram(
     'watchpost_delivery_delay_seconds',
     'Time from the decision to the acceptance of a message.',
     delayBounds,
-    ['channel'],
   );
   const channels = new Set<string>();
 
   function know(channel: string): void {
     if (channels.has(channel)) return;
     channels.add(channel);
-    for (const outcome of outcomes) total.inc({ channel, outcome }, 0);
-    delay.zero({ channel });
+    for (const outcome of outcomes) total.of({ channel, outcome });
+    delay.of({ channel });
   }
 
   function show(channel: string, count: number, oldestAt: number | null): void {
     know(channel);
-    pending.set({ channel }, count);
-    oldest.set({ channel }, oldestAt === null ? 0 : Math.max(0, clock.now() - oldestAt) / 1_000);
+    pending.of({ channel }).value = count;
+    oldest.of({ channel }).value = oldestAt === null ? 0 : Math.max(0, clock.now() - oldestAt) / 1_000;
   }
 
   return {
     refresh() {
-      pending.reset();
-      oldest.reset();
+      pending.clear();
+      oldest.clear();
       const rows = ask('deliveries', counts);
       if (rows === null) return;
       for (const channel of channels) show(channel, 0, null);
@@ -69,8 +66,8 @@ export function createDeliveryMetrics(
     },
     deliverySettled({ channel, state, createdAt, at }) {
       know(channel);
-      total.inc({ channel, outcome: state === 'pending' ? 'retry' : state });
-      if (state === 'sent') delay.observe({ channel }, Math.max(0, at - createdAt) / 1_000);
+      total.of({ channel, outcome: state === 'pending' ? 'retry' : state }).add();
+      if (state === 'sent') delay.of({ channel }).observe(Math.max(0, at - createdAt) / 1_000);
     },
   };
 }

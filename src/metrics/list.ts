@@ -1,5 +1,5 @@
 import type { MetricReader } from './ask.ts';
-import type { OwnRegister } from './own-register.ts';
+import type { Register } from './register.ts';
 
 /** How a list of targets at an address has come in since the start. */
 export interface ListFigures {
@@ -14,31 +14,27 @@ export interface ListFigures {
 
 /** Whether the target lists are available; read at each scrape. */
 export function createListMetrics(
-  register: OwnRegister,
+  register: Register,
   ask: MetricReader,
   lists: () => readonly ListFigures[],
 ): { refresh(): void } {
   const up = register.gauge(
     'watchpost_target_list_up',
     '1 if the last fetch of the list succeeded and the configuration with it is valid, else 0.',
-    ['list'],
   );
   const hadAt = register.gauge(
     'watchpost_target_list_last_success_timestamp_seconds',
     'When the list was had last; absent where that was never since the start.',
-    ['list'],
   );
-  const failures = register.counter('watchpost_target_list_failures_total', 'How often fetching the list failed.', [
-    'list',
-  ]);
+  const failures = register.counter('watchpost_target_list_failures_total', 'How often fetching the list failed.');
   return {
     refresh() {
-      for (const metric of [up, hadAt, failures]) metric.reset();
+      for (const metric of [up, hadAt, failures]) metric.clear();
       for (const list of ask('lists', lists) ?? []) {
         const labels = { list: list.name };
-        up.set(labels, Number(list.isGood));
-        if (list.hadAt !== null) hadAt.set(labels, list.hadAt / 1_000);
-        failures.inc(labels, list.failures);
+        up.of(labels).value = Number(list.isGood);
+        if (list.hadAt !== null) hadAt.of(labels).value = list.hadAt / 1_000;
+        failures.of(labels).add(list.failures);
       }
     },
   };

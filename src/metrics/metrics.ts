@@ -18,7 +18,6 @@ import { createIncidentMetrics, type IncidentChange } from './incident.ts';
 import { createListMetrics, type ListFigures } from './list.ts';
 import { createNodeMetrics, type NodeState } from './node.ts';
 import { createObjectiveMetrics } from './objective.ts';
-import { OwnRegister } from './own-register.ts';
 import { createProcessMetrics } from './process.ts';
 import { Register } from './register.ts';
 import { createRequestMetrics, type RequestRecord } from './request.ts';
@@ -102,27 +101,26 @@ export interface Metrics {
 export function createMetrics(options: MetricsOptions): Metrics {
   const { clock, log, version, sources, shown = shownByDefault } = options;
   const register = new Register();
-  const own = new OwnRegister(() => register.bear());
-  const ask = createAsk(own, log);
+  const ask = createAsk(register, log);
   const check = createCheckMetrics(register, shown.buckets ?? durationBounds);
   const target = createTargetMetrics(register);
   const incident = createIncidentMetrics(register);
-  const delivery = createDeliveryMetrics(own, clock, ask, sources.deliveries);
-  const schedule = createScheduleMetrics(own);
+  const delivery = createDeliveryMetrics(register, clock, ask, sources.deliveries);
+  const schedule = createScheduleMetrics(register);
   const disagreement = createDisagreement(clock);
-  const showNodes = createNodeMetrics(own, disagreement);
-  const store = createStoreMetrics(own, ask, sources.store);
-  const requestAnswered = createRequestMetrics(own);
-  const beatAnswered = createHeartbeatMetrics(own);
-  const lists = createListMetrics(own, ask, sources.lists);
+  const showNodes = createNodeMetrics(register, disagreement);
+  const store = createStoreMetrics(register, ask, sources.store);
+  const requestAnswered = createRequestMetrics(register);
+  const beatAnswered = createHeartbeatMetrics(register);
+  const lists = createListMetrics(register, ask, sources.lists);
   const objectives = createObjectiveMetrics(register, ask, sources.budgets);
-  const audit = createAuditMetrics(own, ask, sources.unreported);
-  const configReloaded = createConfigMetrics(own);
-  const clockSet = createClockMetrics(own);
-  const ownProcess = createProcessMetrics(own, ask, { version, clock, lateness: sources.lateness });
+  const audit = createAuditMetrics(register, ask, sources.unreported);
+  const configReloaded = createConfigMetrics(register);
+  const clockSet = createClockMetrics(register);
+  const ownProcess = createProcessMetrics(register, ask, { version, clock, lateness: sources.lateness });
   let watchedTargets: readonly ExportedTarget[] = [];
   let blackbox = shown.blackbox ? createBlackboxMetrics(register) : null;
-  const scrape = createScrapes(register, clock, own);
+  const scrape = createScrapes(register, clock);
 
   function refresh(): void {
     const nodes = ask('nodes', sources.nodes);

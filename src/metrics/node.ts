@@ -1,7 +1,7 @@
 import { singleLine } from '#kernel/text.ts';
 import type { Vote } from '#monitor/judge/vote.ts';
 import type { Disagreement } from './disagreement.ts';
-import type { OwnRegister } from './own-register.ts';
+import type { Register } from './register.ts';
 
 /** How a node is; null or absent is what is not known of it, or does not apply to one in this process. */
 export interface NodeState {
@@ -34,16 +34,13 @@ export interface NodeState {
 /** Shows the nodes that there are, and no others. */
 export type ShowNodes = (nodes: readonly NodeState[]) => void;
 
-export function createNodeMetrics(register: OwnRegister, disagreement: Disagreement): ShowNodes {
+export function createNodeMetrics(register: Register, disagreement: Disagreement): ShowNodes {
   const { up, about, lag, offset, roundTrip, spooled, contradicting, lost, refused } = createGauges(register);
   return (nodes) => {
-    for (const gauge of [up, lag, offset, roundTrip, spooled, contradicting]) gauge.reset();
-    about.reset();
-    lost.reset();
-    refused.reset();
+    for (const family of [up, about, lag, offset, roundTrip, spooled, contradicting, lost, refused]) family.clear();
     for (const { info, version, ...of } of nodes) {
       const { name: node, country, city, asn } = info;
-      about.set({ node, country: singleLine(country), city: singleLine(city), asn, version: version ?? '' }, 1);
+      about.of({ node, country: singleLine(country), city: singleLine(city), asn, version: version ?? '' }).value = 1;
       const figures = [
         [up, of.up ? 1 : 0],
         [lag, of.eventLoopLagSeconds],
@@ -52,24 +49,18 @@ export function createNodeMetrics(register: OwnRegister, disagreement: Disagreem
         [spooled, of.spooled],
         [contradicting, disagreement.ratioOf(node)],
       ] as const;
-      for (const [reason, count = 0] of Object.entries(of.losses ?? {})) lost.inc({ node, reason }, count);
-      if (of.refusedResults !== undefined) refused.inc({ node }, of.refusedResults);
-      for (const [gauge, value] of figures) if (typeof value === 'number') gauge.set({ node }, value);
+      for (const [reason, count = 0] of Object.entries(of.losses ?? {})) lost.of({ node, reason }).add(count);
+      if (of.refusedResults !== undefined) refused.of({ node }).add(of.refusedResults);
+      for (const [gauge, value] of figures) if (typeof value === 'number') gauge.of({ node }).value = value;
     }
   };
 }
 
-function createGauges(register: OwnRegister) {
-  const gauge = (name: string, help: string) => register.gauge(name, help, ['node']);
+function createGauges(register: Register) {
+  const gauge = (name: string, help: string) => register.gauge(name, help);
   return {
     up: gauge('watchpost_node_up', '1 for a node that answers, else 0.'),
-    about: register.gauge('watchpost_node_info', 'Always 1: where a node is, and its version of Watchpost.', [
-      'node',
-      'country',
-      'city',
-      'asn',
-      'version',
-    ]),
+    about: register.gauge('watchpost_node_info', 'Always 1: where a node is, and its version of Watchpost.'),
     lag: gauge('watchpost_node_eventloop_lag_seconds', "How late a node's event loop ran, by its last report."),
     offset: gauge('watchpost_node_clock_offset_seconds', "How far a node's clock is ahead of the hub's."),
     roundTrip: gauge('watchpost_node_round_trip_seconds', 'How long a question of a node to the hub took.'),
@@ -77,12 +68,10 @@ function createGauges(register: OwnRegister) {
     lost: register.counter(
       'watchpost_node_lost_results_total',
       'Results that a node dropped, that the hub refused, or that a held-up node never had, since its start.',
-      ['node', 'reason'],
     ),
     refused: register.counter(
       'watchpost_node_refused_results_total',
       'Results that this hub refused: of rounds that are not due, or that are no outcomes. A node whose count grows may be misused.',
-      ['node'],
     ),
     contradicting: gauge(
       'watchpost_node_disagreement_ratio',

@@ -3,7 +3,7 @@ import process from 'node:process';
 import type { Clock } from '#kernel/clock.ts';
 import type { LatenessSummary } from '#kernel/lateness.ts';
 import type { MetricReader } from './ask.ts';
-import { type OwnRegister, show } from './own-register.ts';
+import type { Register } from './register.ts';
 
 export interface ProcessOptions {
   readonly version: string;
@@ -13,11 +13,11 @@ export interface ProcessOptions {
 
 /** The process as a whole: the embedded nodes' threads are part of its CPU time, but not of its heap and event loop. */
 export function createProcessMetrics(
-  register: OwnRegister,
+  register: Register,
   ask: MetricReader,
   { version, clock, lateness }: ProcessOptions,
 ): { refresh(): void } {
-  const cpu = register.counter('process_cpu_seconds_total', 'User and system CPU time.', [], 'start');
+  const cpu = register.counter('process_cpu_seconds_total', 'User and system CPU time.', 'start').add({});
   const resident = register.gauge('process_resident_memory_bytes', 'Resident memory.');
   const started = register.gauge('process_start_time_seconds', 'When the process started, in seconds since the epoch.');
   const descriptors = register.gauge('process_open_fds', 'Open file descriptors.');
@@ -25,23 +25,21 @@ export function createProcessMetrics(
   const lag = register.gauge(
     'watchpost_eventloop_lag_seconds',
     'How late the main thread came to its timers since the last scrape.',
-    ['stat'],
   );
   register
-    .gauge('watchpost_build_info', 'Always 1: the version of Watchpost and of Node.js.', ['version', 'node_version'])
-    .set({ version, node_version: process.versions.node }, 1);
-  started.set(Math.round(clock.now() - process.uptime() * 1_000) / 1_000);
+    .gauge('watchpost_build_info', 'Always 1: the version of Watchpost and of Node.js.')
+    .of({ version, node_version: process.versions.node }).value = 1;
+  started.of().value = Math.round(clock.now() - process.uptime() * 1_000) / 1_000;
 
   return {
     refresh() {
       const { user, system } = process.cpuUsage();
-      cpu.reset();
-      cpu.inc((user + system) / 1e6);
+      cpu.value = (user + system) / 1e6;
       const memory = process.memoryUsage();
-      resident.set(memory.rss);
-      heap.set(memory.heapUsed);
-      show(descriptors, ask('process', openDescriptors));
-      for (const [stat, value] of Object.entries(lateness())) lag.set({ stat }, value);
+      resident.of().value = memory.rss;
+      heap.of().value = memory.heapUsed;
+      descriptors.of().value = ask('process', openDescriptors);
+      for (const [stat, value] of Object.entries(lateness())) lag.of({ stat }).value = value;
     },
   };
 }

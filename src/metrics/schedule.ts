@@ -1,4 +1,4 @@
-import type { OwnRegister } from './own-register.ts';
+import type { Register } from './register.ts';
 
 export interface ScheduleMetrics {
   /** When a round was due, and when its checks began on the nodes: wall times in milliseconds since the epoch. */
@@ -9,34 +9,32 @@ export interface ScheduleMetrics {
 /** A round that starts later than this after it was due counts as late. */
 const lateAfterMs = 1_000;
 
-const noLabels = {};
 const lagBounds = [0.001, 0.002, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 30];
 
-export function createScheduleMetrics(register: OwnRegister): ScheduleMetrics {
-  const lag = register.histogram(
-    'watchpost_schedule_lag_seconds',
-    'Time from when a check was due to its start on the node.',
-    lagBounds,
-  );
+export function createScheduleMetrics(register: Register): ScheduleMetrics {
+  const lag = register
+    .histogram('watchpost_schedule_lag_seconds', 'Time from when a check was due to its start on the node.', lagBounds)
+    .add({});
   const rounds = register.counter(
     'watchpost_rounds_total',
     `Rounds that started on time, started more than ${lateAfterMs / 1_000} s late, or were skipped.`,
-    ['outcome'],
   );
-  for (const outcome of ['on_time', 'late', 'skipped']) rounds.inc({ outcome }, 0);
-  // Looked up once: there are thousands of rounds in a second.
-  const [onTime, late] = [rounds.labels({ outcome: 'on_time' }), rounds.labels({ outcome: 'late' })];
+  const [onTime, late, skipped] = [
+    rounds.add({ outcome: 'on_time' }),
+    rounds.add({ outcome: 'late' }),
+    rounds.add({ outcome: 'skipped' }),
+  ];
 
   return {
     roundStarted(dueAt, starts) {
       let longestMs = 0;
       for (const startedAt of starts) {
         const lagMs = Math.max(0, startedAt - dueAt);
-        lag.observe(noLabels, lagMs / 1_000);
+        lag.observe(lagMs / 1_000);
         if (lagMs > longestMs) longestMs = lagMs;
       }
-      (longestMs > lateAfterMs ? late : onTime).inc();
+      (longestMs > lateAfterMs ? late : onTime).add();
     },
-    roundsSkipped: (count) => rounds.inc({ outcome: 'skipped' }, count),
+    roundsSkipped: (count) => skipped.add(count),
   };
 }

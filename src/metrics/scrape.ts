@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Clock } from '#kernel/clock.ts';
 import { protobuf } from './protobuf-format.ts';
-import type { Register, ShownFamily } from './register.ts';
+import type { Register } from './register.ts';
 import type { MetricSeries } from './series.ts';
 import { type Format, openMetrics, plainText } from './text-format.ts';
 
@@ -28,11 +28,7 @@ const youngMs = 300_000;
  * itself. What began to count since a scraper's last scrape is shown to it at 0 once: without that Prometheus would never see its
  * first increase.
  */
-export function createScrapes(
-  register: Register,
-  clock: Clock,
-  own: { families(): Promise<readonly ShownFamily[]> },
-): (asked: ScrapeRequest) => Scrape {
+export function createScrapes(register: Register, clock: Clock): (asked: ScrapeRequest) => Scrape {
   const seen = new Map<string, number>();
   const startedAt = clock.elapsed();
 
@@ -51,10 +47,9 @@ export function createScrapes(
 
   async function* write(format: Format, scraper: string | null): AsyncGenerator<string | Uint8Array> {
     const known = seenBy(scraper);
-    const ofProgram = await own.families();
     const births = register.births;
     const isNew = ({ birth }: MetricSeries) => birth > known;
-    for (const family of [...register.families, ...ofProgram]) {
+    for (const family of register.families) {
       let isFirst = true;
       for (const slice of slicesOf(family)) {
         yield format.write(family, slice, { isFirst, isNew });

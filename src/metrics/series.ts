@@ -45,33 +45,21 @@ export class Sample {
   }
 }
 
-/** What was observed before, elsewhere. */
-interface HistogramState {
-  /** In each bucket for itself. */
-  readonly counts: readonly number[];
-  readonly sum: number;
-  readonly count: number;
-  readonly native: NativeBuckets;
-}
-
 /** How many observations lay at or below each bound, and the same in the buckets of a native histogram. */
 export class Distribution {
   readonly birth: number;
-  readonly native: NativeBuckets;
+  readonly native = new NativeBuckets();
   readonly #shared: LabelSet;
   readonly #bounds: readonly number[];
   readonly #counts: number[];
-  #sum: number;
-  #count: number;
+  #sum = 0;
+  #count = 0;
 
-  constructor(shared: LabelSet, bounds: readonly number[], birth: number, observed: HistogramState | null = null) {
+  constructor(shared: LabelSet, bounds: readonly number[], birth: number) {
     this.#shared = shared;
     this.birth = birth;
-    this.native = observed?.native ?? new NativeBuckets();
     this.#bounds = bounds;
-    this.#counts = bounds.map((_, place) => observed?.counts[place] ?? 0);
-    this.#sum = observed?.sum ?? 0;
-    this.#count = observed?.count ?? 0;
+    this.#counts = bounds.map(() => 0);
   }
 
   get labels(): SeriesLabels {

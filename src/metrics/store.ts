@@ -1,5 +1,5 @@
 import type { MetricReader } from './ask.ts';
-import { type OwnRegister, show } from './own-register.ts';
+import type { Register } from './register.ts';
 
 export interface StoreFigures {
   /** Size of the database with its journal. */
@@ -18,32 +18,28 @@ export interface StoreMetrics {
 
 const writeBounds = [0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 3, 10];
 
-export function createStoreMetrics(
-  register: OwnRegister,
-  ask: MetricReader,
-  figures: () => StoreFigures,
-): StoreMetrics {
+export function createStoreMetrics(register: Register, ask: MetricReader, figures: () => StoreFigures): StoreMetrics {
   const bytes = register.gauge('watchpost_store_bytes', 'Size of the database with its journal.');
   const queued = register.gauge('watchpost_store_queued', 'Rounds that wait to be written.');
   const unsealed = register.gauge(
     'watchpost_store_unsealed_age_seconds',
     'Age of the oldest result that was not sealed into its hour yet.',
   );
-  const upkeep = register.histogram(
-    'watchpost_store_upkeep_seconds',
-    'How long a piece of sealing or forgetting took.',
-    writeBounds,
-  );
-  const write = register.histogram('watchpost_store_write_seconds', 'How long a transaction took.', writeBounds);
+  const upkeep = register
+    .histogram('watchpost_store_upkeep_seconds', 'How long a piece of sealing or forgetting took.', writeBounds)
+    .add({});
+  const write = register
+    .histogram('watchpost_store_write_seconds', 'How long a transaction took.', writeBounds)
+    .add({});
 
   return {
     refresh() {
       const now = ask('store', figures);
-      show(bytes, now?.bytes ?? null);
-      show(queued, now?.queued ?? null);
-      show(unsealed, now?.unsealedSeconds ?? null);
+      bytes.of().value = now?.bytes ?? null;
+      queued.of().value = now?.queued ?? null;
+      unsealed.of().value = now?.unsealedSeconds ?? null;
     },
-    storeWritten: (seconds) => write.observe({}, seconds),
-    upkeepDone: (seconds) => upkeep.observe({}, seconds),
+    storeWritten: (seconds) => write.observe(seconds),
+    upkeepDone: (seconds) => upkeep.observe(seconds),
   };
 }

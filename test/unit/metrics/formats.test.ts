@@ -1,7 +1,6 @@
 import * as fc from 'fast-check';
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { expect, test } from 'vitest';
-import { OwnRegister } from '#metrics/own-register.ts';
 import { Register } from '#metrics/register.ts';
 import { createScrapes, formatFor, type ScrapeRequest } from '#metrics/scrape.ts';
 import { openMetrics, plainText } from '#metrics/text-format.ts';
@@ -12,8 +11,8 @@ const Value = fc.double({ noNaN: true, noDefaultInfinity: true });
 const LabelValue = fc.string({ unit: 'grapheme', maxLength: 20 });
 const lines = (text: string) => text.split('\n').filter((line) => line !== '');
 
-function scrapesOf(register: Register, clock = new FakeClock(), own = new OwnRegister(() => register.bear())) {
-  return createScrapes(register, clock, own);
+function scrapesOf(register: Register, clock = new FakeClock()) {
+  return createScrapes(register, clock);
 }
 
 async function written(register: Register, asked: Partial<ScrapeRequest> = {}, clock = new FakeClock()) {
