@@ -6,19 +6,22 @@ import type { Log } from '#kernel/log.ts';
 import type { DeliveryCount } from '#monitor/judge/delivery.ts';
 import type { Vote } from '#monitor/judge/vote.ts';
 import { createAsk } from './ask.ts';
-import { createAuditMetrics } from './audit.ts';
 import { createBlackboxMetrics } from './blackbox.ts';
 import { createCheckMetrics, durationBounds } from './check.ts';
-import { createClockMetrics } from './clock.ts';
-import { createConfigMetrics } from './config.ts';
 import { createDeliveryMetrics, type DeliveryAttemptResult } from './delivery.ts';
 import { createDisagreement } from './disagreement.ts';
-import { type BeatOutcome, createHeartbeatMetrics } from './heartbeat.ts';
 import { createIncidentMetrics, type IncidentChange } from './incident.ts';
 import { createListMetrics, type ListFigures } from './list.ts';
 import { createNodeMetrics, type NodeState } from './node.ts';
 import { createObjectiveMetrics } from './objective.ts';
 import { createProcessMetrics } from './process.ts';
+import {
+  type BeatOutcome,
+  createAuditMetrics,
+  createClockMetrics,
+  createConfigMetrics,
+  createHeartbeatMetrics,
+} from './program.ts';
 import { Register } from './register.ts';
 import { createRequestMetrics, type RequestRecord } from './request.ts';
 import { createScheduleMetrics } from './schedule.ts';
