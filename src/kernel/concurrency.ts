@@ -1,4 +1,3 @@
-import pLimit from 'p-limit';
 import { WatchpostError } from './errors.ts';
 
 export interface PoolOptions {
@@ -19,8 +18,13 @@ export interface Pool {
 export type SerialRunner = <Result>(task: () => Promise<Result>) => Promise<Result>;
 
 export function createInTurn(): SerialRunner {
-  const limit = pLimit(1);
-  return async (task) => limit(task);
+  let last: Promise<unknown> = Promise.resolve();
+  return async (task) => {
+    const result = last.then(task);
+    // The caller gets the error.
+    last = result.catch(() => {});
+    return result;
+  };
 }
 
 /** Bounded concurrency with a bounded queue: what does not fit is refused, never measured late. */

@@ -1,4 +1,3 @@
-import { distance } from 'fastest-levenshtein';
 import { singleLine } from './text.ts';
 
 // How errors name what was written, what was probably meant, and where it is.
@@ -25,7 +24,20 @@ export function nearest(written: string, names: Iterable<string>): string | null
 
 // Letters in another order are one slip of the fingers, however many edits it takes to undo it.
 function editsBetween(a: string, b: string): number {
-  return lettersOf(a) === lettersOf(b) ? 1 : distance(a, b);
+  return lettersOf(a) === lettersOf(b) ? 1 : levenshtein(a, b);
+}
+
+function levenshtein(a: string, b: string): number {
+  let above = Array.from({ length: b.length + 1 }, (_, column) => column);
+  for (let row = 1; row <= a.length; row += 1) {
+    const current = [row];
+    for (let column = 1; column <= b.length; column += 1) {
+      const replaced = (above[column - 1] ?? 0) + (a[row - 1] === b[column - 1] ? 0 : 1);
+      current.push(Math.min(replaced, (above[column] ?? 0) + 1, (current[column - 1] ?? 0) + 1));
+    }
+    above = current;
+  }
+  return above[b.length] ?? 0;
 }
 
 const lettersOf = (text: string) => text.split('').toSorted().join('');

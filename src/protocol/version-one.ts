@@ -76,11 +76,9 @@ export const ApiLocation = z
   .refine((location) => Object.keys(location).length > 0, { error: 'expected a country, an as or a city' });
 export type ApiLocation = z.infer<typeof ApiLocation>;
 
-const LocationText = z.string().describe('One of them: `country:DE`, `as:3320` or `city:Berlin`.');
-
-const requests = probedTypeNames.map((type) =>
-  z.strictObject({
-    type: z.literal(type),
+/** What a call of the interface says. */
+export const StartParameters = z
+  .object({
     host: z.string().min(1).max(2_048).describe('A name, an address, `name:port` or `scheme://name[:port][/path]`.'),
     max_nodes: z
       .int()
@@ -88,7 +86,19 @@ const requests = probedTypeNames.map((type) =>
       .max(1_000_000)
       .optional()
       .describe('The most nodes to ask; 0 or absent: as many as allowed.'),
-    node: z.array(z.string()).optional().describe('The nodes to ask, instead of max_nodes.'),
+    node: z
+      .array(z.string())
+      .optional()
+      .describe('The nodes to ask, instead of max_nodes; in a query repeated, also as `node[]`.'),
+  })
+  .describe('What to check, from where.');
+
+const LocationText = z.string().describe('One of them: `country:DE`, `as:3320` or `city:Berlin`.');
+
+const requests = probedTypeNames.map((type) =>
+  z.strictObject({
+    type: z.literal(type),
+    ...StartParameters.shape,
     location: z
       .array(z.union([LocationText, ApiLocation]))
       .optional()

@@ -37,7 +37,9 @@ export const SilenceBody = z.strictObject({
   from: z.iso.datetime({ offset: true }).optional(),
   why: Why,
 });
-const PlanQuery = z.strictObject({ salt: z.string().min(1).max(100) });
+export const PlanQuery = z.strictObject({
+  salt: z.string().min(1).max(100).describe('Secrets show by it whether they are the same.'),
+});
 export const AcknowledgeBody = z.strictObject({ incident: z.string().min(1).max(300), why: Why });
 
 /** What an operator tells the running program: reload, silences, incidents. For programs on this machine only. */

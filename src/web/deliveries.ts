@@ -12,8 +12,8 @@ export interface DeliveryDesk {
 }
 
 export const DeliveryQuery = z.object({
-  state: z.enum(['pending', 'sent', 'merged', 'dead']).optional(),
-  limit: z.coerce.number().int().min(1).max(10_000).default(100),
+  state: z.enum(['pending', 'sent', 'merged', 'dead']).optional().describe('Those in this state.'),
+  limit: z.coerce.number().int().min(1).max(10_000).default(100).describe('How many.'),
 });
 
 export const RetryBody = z.union([

@@ -1,5 +1,16 @@
+import type { z } from 'zod';
 import { type ApiErrorCode, ErrorBody } from '#protocol/errors.ts';
-import { bodyOf, failures, inPath, json, query, refTo, schemaOf } from './document-parts.ts';
+import {
+  type DocumentedParameter,
+  failures,
+  jsonContent,
+  parametersFrom,
+  refTo,
+  schemaOf,
+  textContent,
+} from '#protocol/openapi.ts';
+import { bodyOf, parameter } from './document-parts.ts';
+import { IncidentsQuery, ReportQuery, SeriesQuery, TargetQuery, TargetsQuery } from './history-queries.ts';
 import { linkPaths } from './link-document.ts';
 import { operatorPaths } from './operator-document.ts';
 import { operatorShapes } from './operator-shapes.ts';
@@ -24,31 +35,32 @@ export function historyDocument() {
     externalDocs: { description: 'Checks over HTTP, if this service offers them.', url: '/openapi.json' },
     paths: {
       '/api/v1/targets': {
-        get: read('getTargets', 'Every target as it is now', list('targets', 'Target'), [label, ...page]),
+        get: read('getTargets', 'Every target as it is now', list('targets', 'Target'), TargetsQuery),
       },
       '/api/v1/targets/{name}': {
-        get: read('getTarget', 'One target with its figures', one('target', 'TargetDetail'), [name, ...span, node]),
+        get: read('getTarget', 'One target with its figures', one('target', 'TargetDetail'), TargetQuery, name),
       },
       '/api/v1/targets/{name}/series': {
-        get: read('getSeries', 'Figures in steps', one('series', 'Series'), [name, ...span, node, step, points]),
+        get: read('getSeries', 'Figures in steps', one('series', 'Series'), SeriesQuery, name),
       },
       '/api/v1/incidents': {
-        get: read('getIncidents', 'Incidents, the newest first', list('incidents', 'Incident'), [
-          ...span,
-          ...page,
-          query('target', { type: 'string' }, 'Those of this target.'),
-          query('open', { type: 'boolean' }, 'Those that are open, or those that are over.'),
-        ]),
+        get: read('getIncidents', 'Incidents, the newest first', list('incidents', 'Incident'), IncidentsQuery),
       },
       '/api/v1/incidents/{id}': {
-        get: read('getIncident', 'One incident with all that is known of it', one('incident', 'IncidentDetail'), [id]),
+        get: read(
+          'getIncident',
+          'One incident with all that is known of it',
+          one('incident', 'IncidentDetail'),
+          null,
+          id,
+        ),
       },
       '/api/v1/report': {
         get: read(
           'getReport',
           'The figures of every target',
           list('targets', 'TargetFigures', { total: ref('Figures') }),
-          [label, ...span, ...page],
+          ReportQuery,
         ),
       },
       '/api/v1/events': { get: events },
@@ -57,7 +69,7 @@ export function historyDocument() {
           operationId: 'getHistoryDocument',
           summary: 'This document',
           responses: {
-            200: { description: 'OpenAPI 3.1.', headers: version, content: json({ type: 'object' }) },
+            200: { description: 'OpenAPI 3.1.', headers: version, content: jsonContent({ type: 'object' }) },
             304: unchanged,
             ...failures(['bad_request', 'forbidden', 'too_large']),
           },
@@ -79,29 +91,8 @@ const list = (key: string, shape: ShapeName, more: Readonly<Record<string, unkno
     ...more,
   });
 
-const moment = { type: 'string', format: 'date-time' };
-const label = query('label', { type: 'string' }, 'Those that bear this label: `team:web`.');
-const node = query('node', { type: 'string' }, 'What this node saw alone.');
-const step = query('step', { type: 'string' }, 'The length of a step, such as `1h`; at most 5000 of them.');
-const points = query(
-  'points',
-  { type: 'integer', minimum: 2, maximum: 2_000 },
-  'How many steps at the most. Default: 300.',
-);
-const span = [
-  query(
-    'from',
-    moment,
-    'The beginning of the span. Default: a day ago; for a report 30 days; for incidents the whole history.',
-  ),
-  query('to', moment, 'The end of the span. Default: now.'),
-];
-const page = [
-  query('limit', { type: 'integer', minimum: 1, maximum: 500 }, 'How many rows. Default: 100.'),
-  query('after', { type: 'string', maxLength: 500 }, 'The `next` of the page before.'),
-];
-const name = inPath('name', 'The name of the target.');
-const id = inPath('id', 'The id of the incident, as lists have it; slashes may stand as they are.');
+const name = parameter('path', 'name', 'The name of the target.');
+const id = parameter('path', 'id', 'The id of the incident, as lists have it; slashes may stand as they are.');
 
 const header = (description: string) => ({ description, schema: { type: 'string' } });
 const version = { etag: header('The version of the answer.'), 'cache-control': header('`private, no-cache`') };
@@ -114,43 +105,37 @@ const events = {
   description:
     'For all clients that may see the pages. The data of `state` is a `StateEvent`, that of `incident` an `IncidentEvent`, that of `beat` a `BeatEvent`: it comes first, and then again and again.',
   parameters: [
-    {
-      name: 'last-event-id',
-      in: 'header',
-      schema: { type: 'string' },
-      description: 'The `id` of the last event that was heard: what changed since comes first, as it is now.',
-    },
-    {
-      name: 'since',
-      in: 'query',
-      schema: { type: 'string' },
-      description: 'The same, for clients that cannot set a header.',
-    },
+    parameter(
+      'header',
+      'last-event-id',
+      'The `id` of the last event that was heard: what changed since comes first, as it is now.',
+    ),
+    parameter('query', 'since', 'The same, for clients that cannot set a header.'),
   ],
   responses: {
     200: {
       description: 'Events, for 50 seconds; then the client comes back.',
-      content: { 'text/event-stream': { schema: { type: 'string' } } },
+      content: textContent('text/event-stream'),
     },
     ...failures(['forbidden', 'too_large']),
   },
 };
 
-function read(operationId: string, summary: string, body: object, parameters: readonly { readonly in: string }[]) {
-  const isOne = parameters.some((parameter) => parameter.in === 'path');
-  const missing: readonly ApiErrorCode[] = isOne ? ['not_found'] : [];
-  const hasVersion = {
-    name: 'if-none-match',
-    in: 'header',
-    schema: { type: 'string' },
-    description: 'The `etag` of the answer that the caller has.',
-  };
+function read(
+  operationId: string,
+  summary: string,
+  body: object,
+  asked: z.ZodObject | null,
+  ...path: readonly DocumentedParameter[]
+) {
+  const missing: readonly ApiErrorCode[] = path.length > 0 ? ['not_found'] : [];
+  const hasVersion = parameter('header', 'if-none-match', 'The `etag` of the answer that the caller has.');
   return {
     operationId,
     summary,
-    parameters: [...parameters, hasVersion],
+    parameters: [...path, ...(asked === null ? [] : parametersFrom(asked, 'query')), hasVersion],
     responses: {
-      200: { description: `${summary}.`, headers: version, content: json(body) },
+      200: { description: `${summary}.`, headers: version, content: jsonContent(body) },
       304: unchanged,
       ...failures(['bad_request', 'forbidden', ...missing, 'too_large', 'internal']),
     },

@@ -1,41 +1,14 @@
 import { createHash } from 'node:crypto';
 import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify';
-import { z } from 'zod';
 import type { PastDelivery } from '#history/incidents.ts';
-import type { HistoryFigures, HistoryReader, Selection } from '#history/reader.ts';
+import type { HistoryFigures, HistoryReader } from '#history/reader.ts';
 import type { TimeSpan } from '#history/span.ts';
 import type { Clock } from '#kernel/clock.ts';
-import { dayMs, Duration } from '#kernel/units.ts';
+import { dayMs } from '#kernel/units.ts';
 import { errorBody } from '#protocol/errors.ts';
 import { historyDocument } from './history-document.ts';
+import { IncidentsQuery, ReportQuery, SeriesQuery, TargetQuery, TargetsQuery } from './history-queries.ts';
 import { onlyForOperators } from './local.ts';
-
-const Moment = z.iso.datetime({ offset: true }).transform((text) => Date.parse(text));
-const Page = { limit: z.coerce.number().int().min(1).max(500).default(100), after: z.string().max(500).optional() };
-const label = /^([a-zA-Z_]\w*)[:=](.*)$/s;
-const Label = z
-  .string()
-  .regex(label, { error: 'expected a label and its value, such as team:web' })
-  .transform((text): Selection => {
-    const [, name = '', value = ''] = label.exec(text) ?? [];
-    return { label: name, value };
-  });
-const SpanQuery = { from: Moment.optional(), to: Moment.optional() };
-const TargetsQuery = z.strictObject({ ...Page, label: Label.optional() });
-const TargetQuery = z.strictObject({ ...SpanQuery, node: z.string().optional() });
-const SeriesQuery = z.strictObject({
-  ...SpanQuery,
-  node: z.string().optional(),
-  step: Duration({ min: '1m', max: '365d' }).optional(),
-  points: z.coerce.number().int().min(2).max(2_000).optional(),
-});
-const IncidentsQuery = z.strictObject({
-  ...SpanQuery,
-  ...Page,
-  target: z.string().optional(),
-  open: z.stringbool().optional(),
-});
-const ReportQuery = z.strictObject({ ...SpanQuery, ...Page, label: Label.optional() });
 
 export interface HistoryRoutesOptions {
   readonly history: HistoryReader;

@@ -1,20 +1,20 @@
-import { bodyOf, failures, inPath, query, refTo } from './document-parts.ts';
+import { failures, jsonContent, refTo, textContent } from '#protocol/openapi.ts';
+import { bodyOf, parameter } from './document-parts.ts';
 
 // What is called by an address that is as good as a password: by jobs, and by people out of a message.
 
 const text = (type: 'text/plain' | 'text/html', description: string, headers: object = {}) => ({
   description,
   headers,
-  content: { [type]: { schema: { type: 'string' } } },
+  content: textContent(type),
 });
 
 const later = { 'Retry-After': { description: 'Seconds.', required: true, schema: { type: 'integer' } } };
-const secret = inPath('secret', 'The secret of the job.');
-const run = query(
-  'rid',
-  { type: 'string', pattern: '^[A-Za-z0-9_.:-]{1,64}$' },
-  'Which run it is, if a job has several at a time.',
-);
+const secret = parameter('path', 'secret', 'The secret of the job.');
+const run = parameter('query', 'rid', 'Which run it is, if a job has several at a time.', {
+  type: 'string',
+  pattern: '^[A-Za-z0-9_.:-]{1,64}$',
+});
 
 const call = (operationId: string, summary: string, parameters: readonly object[], more: object = {}) => ({
   operationId,
@@ -37,15 +37,15 @@ const output = {
   },
 };
 
-const what = {
-  ...inPath('what', 'How it goes: it begins, it failed, or it ended with this exit code.'),
-  schema: { type: 'string', pattern: '^(?:start|fail|[0-9]{1,3})$' },
-};
+const what = parameter('path', 'what', 'How it goes: it begins, it failed, or it ended with this exit code.', {
+  type: 'string',
+  pattern: '^(?:start|fail|[0-9]{1,3})$',
+});
 
-const token = inPath('token', 'What stands in the link.');
+const token = parameter('path', 'token', 'What stands in the link.');
 const pageOr = (description: string, schema: object) => ({
   description,
-  content: { 'text/html': { schema: { type: 'string' } }, 'application/json': { schema } },
+  content: { ...textContent('text/html'), ...jsonContent(schema) },
 });
 const message = bodyOf({ message: { type: 'string', description: 'What the page says.' } });
 const problem = refTo('ErrorBody');

@@ -1,10 +1,12 @@
 import type { z } from 'zod';
 import { type ApiErrorCode, apiErrors } from '#protocol/errors.ts';
-import { AcknowledgeBody, SilenceBody } from './control.ts';
+import { failures, jsonContent, parametersFrom, refTo, schemaOf } from '#protocol/openapi.ts';
+import { AcknowledgeBody, PlanQuery, SilenceBody } from './control.ts';
 import { DeliveryQuery, RetryBody } from './deliveries.ts';
-import { bodyOf, failures, inPath, json, query, refTo, schemaOf } from './document-parts.ts';
+import { bodyOf, parameter } from './document-parts.ts';
 import { NoteBody } from './notes.ts';
 import type { operatorShapes } from './operator-shapes.ts';
+import { StatesQuery } from './states.ts';
 
 const text = { type: 'string' };
 const texts = { type: 'array', items: text };
@@ -26,21 +28,22 @@ interface DocumentedRoute {
 const always = ['forbidden', 'too_large', 'internal'] as const satisfies readonly ApiErrorCode[];
 
 function get({ operationId, summary, answer, parameters = [], fails = [] }: DocumentedRoute) {
-  const answered = { 200: { description: `${summary}.`, content: json(bodyOf(answer)) } };
+  const answered = { 200: { description: `${summary}.`, content: jsonContent(bodyOf(answer)) } };
   return { get: { operationId, summary, parameters, responses: { ...answered, ...failures([...fails, ...always]) } } };
 }
 
 function post({ operationId, summary, answer, parameters = [], takes, fails = [], more = {} }: DocumentedRoute) {
-  const body = takes === undefined ? {} : { requestBody: { required: true, content: json(schemaOf(takes, 'input')) } };
+  const body =
+    takes === undefined ? {} : { requestBody: { required: true, content: jsonContent(schemaOf(takes, 'input')) } };
   const failed = failures(['bad_request', 'unsupported_media_type', ...fails, ...always], { hasBody: true });
-  const answered = { 200: { description: `${summary}.`, content: json(bodyOf(answer)) } };
+  const answered = { 200: { description: `${summary}.`, content: jsonContent(bodyOf(answer)) } };
   return { post: { operationId, summary, parameters, ...body, responses: { ...answered, ...failed, ...more } } };
 }
 
 const failureWith = (code: ApiErrorCode, properties: Readonly<Record<string, unknown>>) => ({
   [apiErrors[code].status]: {
     description: `\`${code}\`: ${apiErrors[code].meaning}`,
-    content: json({
+    content: jsonContent({
       type: 'object',
       required: ['ok', 'error', 'message', ...Object.keys(properties)],
       properties: { ok: { const: 0 }, error: { const: code }, message: text, ...properties },
@@ -55,7 +58,7 @@ const health = (operationId: string, summary: string, answer: DocumentedRoute['a
     summary,
     parameters: [],
     responses: {
-      200: { description: `${summary}.`, content: json(bodyOf(answer)) },
+      200: { description: `${summary}.`, content: jsonContent(bodyOf(answer)) },
       ...failed,
       ...failures(['forbidden', 'too_large']),
     },
@@ -91,7 +94,7 @@ export const operatorPaths = {
     operationId: 'expireSilence',
     summary: 'Ends a silence',
     answer: { silence: one('Silence') },
-    parameters: [inPath('id', 'The id of the silence.')],
+    parameters: [parameter('path', 'id', 'The id of the silence.')],
     fails: ['not_found'],
   }),
   '/-/incidents': get({
@@ -110,14 +113,14 @@ export const operatorPaths = {
     operationId: 'getPlan',
     summary: 'What the configuration in force says, for comparing',
     answer: { outline: { type: 'object' }, incidents: listOf('OpenIncident') },
-    parameters: [{ ...query('salt', text, 'Secrets show by it whether they are the same.'), required: true }],
+    parameters: parametersFrom(PlanQuery, 'query'),
     fails: ['bad_request'],
   }),
   '/-/states': get({
     operationId: 'getStates',
     summary: 'The states of targets that changed',
     answer: { version: { type: 'integer' }, names: texts, states: listOf('State') },
-    parameters: [query('since', { type: 'integer', minimum: 0 }, 'The `version` of an answer before; default: all.')],
+    parameters: parametersFrom(StatesQuery, 'query'),
     fails: ['bad_request'],
   }),
   '/-/notes': {
@@ -134,17 +137,14 @@ export const operatorPaths = {
     operationId: 'removeNote',
     summary: 'Takes a note down',
     answer: { note: one('Note') },
-    parameters: [inPath('id', 'The id of the note.')],
+    parameters: [parameter('path', 'id', 'The id of the note.')],
     fails: ['not_found'],
   }),
   '/-/deliveries': get({
     operationId: 'getDeliveries',
     summary: 'Notifications with their state, the newest first',
     answer: { deliveries: listOf('Delivery') },
-    parameters: [
-      query('state', schemaOf(DeliveryQuery.shape.state, 'input'), 'Those in this state.'),
-      query('limit', { type: 'integer', minimum: 1, maximum: 10_000 }, 'How many. Default: 100.'),
-    ],
+    parameters: parametersFrom(DeliveryQuery, 'query'),
     fails: ['bad_request'],
   }),
   '/-/deliveries/retry': post({

@@ -1,9 +1,8 @@
-import { type Clock, sleepUnlessAborted } from '#kernel/clock.ts';
+import { type Clock, clockJitterMs, sleepUnlessAborted, sleepUntil } from '#kernel/clock.ts';
 import type { Log } from '#kernel/log.ts';
 import type { Random } from '#kernel/random.ts';
 import { dayMs } from '#kernel/units.ts';
 import { createNextDue, type NextDue, type Schedule } from '#schedule/schedule.ts';
-import { dueTimes } from '#schedule/due-times.ts';
 import { type BackgroundTask, untilStopped } from './until-stopped.ts';
 import { attemptToSend } from './attempt.ts';
 import { backoffMs } from './backoff.ts';
@@ -37,12 +36,32 @@ export function startSummary(options: SummaryOptions): BackgroundTask {
 }
 
 async function summarise(options: SummaryOptions, signal: AbortSignal): Promise<void> {
+  const { clock } = options;
   const next = createNextDue(options.schedule, name);
-  for await (const { dueAt } of dueTimes(options.schedule, name, options.clock, signal)) {
-    const untilAt = next(dueAt) ?? dueAt;
+  let last = Number.NEGATIVE_INFINITY;
+  while (!signal.aborted) {
+    const now = clock.now();
+    // A clock that was set back by more than its jitter begins anew.
+    const dueAt = next(now >= last - clockJitterMs ? Math.max(now, last) : now);
+    if (dueAt === null) return;
+    if (!(await arrives(clock, dueAt, signal))) continue;
+    const following = next(dueAt);
+    // Several passed while the machine was asleep: they are not made up for.
+    if (following !== null && following <= clock.now()) continue;
+    last = dueAt;
     const messages = await compose(options, dueBefore(next, dueAt), dueAt);
-    const rooms = createRooms(options.clock);
+    const rooms = createRooms(clock);
+    const untilAt = following ?? dueAt;
     await Promise.all(messages.map(async (one) => deliver(one, options, { rooms, untilAt, signal })));
+  }
+}
+
+async function arrives(clock: Clock, at: number, signal: AbortSignal): Promise<boolean> {
+  try {
+    return await sleepUntil(clock, at, signal);
+  } catch (error) {
+    if (signal.aborted) return false;
+    throw error;
   }
 }
 

@@ -1,4 +1,4 @@
-import { failures, headers } from './openapi-parts.ts';
+import { failuresWith, headers } from './openapi-parts.ts';
 
 interface PathOperation {
   readonly operationId?: string;
@@ -18,7 +18,7 @@ export function withPreflights(paths: Paths): Paths {
       parameters: [origin, ...inPath],
       responses: {
         204: { description: 'They may.', headers: headers.preflight },
-        ...failures('cross_site', ...(inPath.length > 0 ? (['too_long'] as const) : [])),
+        ...failuresWith('cross_site', ...(inPath.length > 0 ? (['too_long'] as const) : [])),
       },
     };
     return [path, { ...methods, options }];

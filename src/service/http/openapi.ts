@@ -1,17 +1,11 @@
+import { z } from 'zod';
 import { checkOf, interfaceTypeNames, probedTypeNames } from '#checks/index.ts';
 import type { ApiErrorCode } from '#protocol/errors.ts';
+import { jsonContent, refTo, schemaOf, textContent } from '#protocol/openapi.ts';
 import type { AccessRules } from '../access.ts';
 import { withPreflights } from './openapi-preflights.ts';
-import {
-  failures,
-  headers,
-  json,
-  jsonContent,
-  ref,
-  type SchemaName,
-  schemas,
-  startParameters,
-} from './openapi-parts.ts';
+import { failuresWith, headers, json, type SchemaName, schemas, startParameters } from './openapi-parts.ts';
+import { longestWaitSeconds } from './results.ts';
 
 interface DocumentOptions {
   readonly compatible: boolean;
@@ -58,18 +52,18 @@ function pathsOf(compatible: boolean) {
     '/api/v1/nodes': reading('NodeHealth', (operationId) => ({
       operationId,
       summary: 'All nodes and how they are',
-      responses: { 200: json('ApiNodeList', 'All nodes, those that are offline too.'), ...failures() },
+      responses: { 200: json('ApiNodeList', 'All nodes, those that are offline too.'), ...failuresWith() },
     })),
     '/api/v1/limits': reading('Limits', limits),
     '/openapi.json': reading('Document', (operationId) => ({
       operationId,
       summary: 'This document',
-      responses: { 200: { description: 'OpenAPI 3.1.', content: jsonContent({ type: 'object' }) }, ...failures() },
+      responses: { 200: { description: 'OpenAPI 3.1.', content: jsonContent({ type: 'object' }) }, ...failuresWith() },
     })),
     '/robots.txt': reading('Robots', (operationId) => ({
       operationId,
       summary: 'Keeps robots from starting checks',
-      responses: { 200: { description: 'For robots.', content: textContent('text/plain') }, ...failures() },
+      responses: { 200: { description: 'For robots.', content: textContent('text/plain') }, ...failuresWith() },
     })),
   };
 }
@@ -94,13 +88,11 @@ function reading(name: string, operation: (operationId: string) => Operation) {
   return { get: operation(`get${name}`), head };
 }
 
-const textContent = (type: string) => ({ [type]: { schema: { type: 'string' } } });
-
 const byId = { name: 'id', in: 'path', required: true, schema: { type: 'string' }, description: 'The request_id.' };
 const wait = {
   name: 'wait',
   in: 'query',
-  schema: { type: 'number', minimum: 0, maximum: 25 },
+  schema: { type: 'number', minimum: 0, maximum: longestWaitSeconds },
   description: 'Seconds to wait for all nodes before answering.',
 };
 const ifNoneMatch = {
@@ -131,7 +123,7 @@ function read({ operationId, summary, schema }: ReadRoute) {
     responses: {
       200: json(schema, `${summary}.`, headers.version),
       304: unchanged,
-      ...failures('not_found', 'too_long'),
+      ...failuresWith('not_found', 'too_long'),
     },
   };
 }
@@ -142,7 +134,7 @@ function report(operationId: string) {
   const page = {
     description: `${summary}.`,
     headers: { ...headers.varying, etag: { ...headers.version.etag, required: false } },
-    content: { ...jsonContent(ref('CheckResultExtended')), ...textContent('text/html') },
+    content: { ...jsonContent(refTo('CheckResultExtended')), ...textContent('text/html') },
   };
   return {
     ...plain,
@@ -166,7 +158,7 @@ const events = {
   responses: {
     200: { description: 'Events.', headers: headers.stream, content: textContent('text/event-stream') },
     204: { description: 'All results were sent before.' },
-    ...failures('not_found', 'too_long'),
+    ...failuresWith('not_found', 'too_long'),
   },
 };
 
@@ -174,7 +166,7 @@ function list(operationId: string, schema: SchemaName) {
   return {
     operationId,
     summary: 'The nodes that take checks',
-    responses: { 200: json(schema, 'The nodes that take checks.'), ...failures() },
+    responses: { 200: json(schema, 'The nodes that take checks.'), ...failuresWith() },
   };
 }
 
@@ -183,7 +175,7 @@ function limits(operationId: string) {
     operationId,
     summary: 'What the caller may start, and how much of it is left',
     security: starters,
-    responses: { 200: json('ApiLimits', 'The limits.', headers.rate), ...failures('unauthorized', 'cross_site') },
+    responses: { 200: json('ApiLimits', 'The limits.', headers.rate), ...failuresWith('unauthorized', 'cross_site') },
   };
 }
 
@@ -203,7 +195,9 @@ const startFailures = [
 function startPath(type: string, summary: string, compatible: boolean) {
   const name = `Check${type.charAt(0).toUpperCase()}${type.slice(1)}`;
   // The public service uses this status for a limit too.
-  const started = jsonContent(compatible ? { anyOf: [ref('CheckStarted'), ref('ErrorBody')] } : ref('CheckStarted'));
+  const started = jsonContent(
+    compatible ? { anyOf: [refTo('CheckStarted'), refTo('ErrorBody')] } : refTo('CheckStarted'),
+  );
   const operation = {
     summary,
     security: starters,
@@ -215,7 +209,7 @@ function startPath(type: string, summary: string, compatible: boolean) {
         content: started,
       },
       303: toReport,
-      ...failures(...startFailures),
+      ...failuresWith(...startFailures),
     },
   };
   return {
@@ -227,7 +221,7 @@ function startPath(type: string, summary: string, compatible: boolean) {
       parameters: startParameters.map((parameter) => ({ ...parameter, required: false })),
       requestBody: {
         content: Object.fromEntries(
-          [...forms, 'application/json'].map((written) => [written, { schema: ref('StartParameters') }]),
+          [...forms, 'application/json'].map((written) => [written, { schema: refTo('StartParameters') }]),
         ),
       },
     },
@@ -240,14 +234,16 @@ const toReport = {
 };
 
 const forms = ['application/x-www-form-urlencoded', 'multipart/form-data'];
-const typed = {
-  type: 'object',
-  required: ['type'],
-  properties: {
-    type: { enum: probedTypeNames },
-    options: { type: 'string', contentMediaType: 'application/json', description: 'Options, as a JSON object.' },
-  },
-};
+const typed = schemaOf(
+  z.object({
+    type: z.enum(probedTypeNames),
+    options: z
+      .string()
+      .meta({ contentMediaType: 'application/json', description: 'Options, as a JSON object.' })
+      .optional(),
+  }),
+  'input',
+);
 
 const startVersionOne = {
   operationId: 'startCheck',
@@ -256,13 +252,13 @@ const startVersionOne = {
   requestBody: {
     required: true,
     content: {
-      ...jsonContent(ref('ApiCheckRequest')),
-      ...Object.fromEntries(forms.map((form) => [form, { schema: { allOf: [ref('StartParameters'), typed] } }])),
+      ...jsonContent(refTo('ApiCheckRequest')),
+      ...Object.fromEntries(forms.map((form) => [form, { schema: { allOf: [refTo('StartParameters'), typed] } }])),
     },
   },
   responses: {
     201: json('ApiCheck', 'Started.', { ...headers.rate, ...headers.varying, ...headers.location }),
     303: toReport,
-    ...failures(...startFailures, 'invalid_option'),
+    ...failuresWith(...startFailures, 'invalid_option'),
   },
 };

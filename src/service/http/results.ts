@@ -130,7 +130,7 @@ export function sendEvents(request: FastifyRequest, reply: FastifyReply, run: Ch
     .send(Readable.from(events()));
 }
 
-const longestWaitSeconds = 25;
+export const longestWaitSeconds = 25;
 
 function waitOf(request: FastifyRequest): number {
   const written = queryOf(request).get('wait') ?? '';

@@ -53,6 +53,30 @@ test('covers the time since the last one, whatever the pattern: Monday tells Fri
   for (const [index, [from]] of asked.slice(1).entries()) expect(from).toBe(asked[index]?.[1]);
 });
 
+test('a machine that slept over several sends one again at its next due time', async () => {
+  const { clock, asked, summary } = open();
+  await clock.advance(day);
+  expect(asked).toHaveLength(1);
+  clock.step(4 * day);
+  await clock.advance(day);
+  expect(asked.map(([, to]) => new Date(to).toISOString().slice(0, 10))).toEqual(['2026-01-05', '2026-01-10']);
+  await summary.stop();
+  expect(clock.pending).toBe(0);
+});
+
+test('a clock that is set back goes on with the days that it reads, and a jitter of it repeats none', async () => {
+  const { clock, asked, summary } = open();
+  await clock.advance(day);
+  clock.step((asked[0]?.[1] ?? 0) - clock.now() - 400);
+  await clock.advance(hour);
+  expect(asked).toHaveLength(1);
+  clock.step(-2 * day);
+  await clock.advance(2 * day);
+  expect(asked.length).toBeGreaterThanOrEqual(3);
+  await summary.stop();
+  expect(clock.pending).toBe(0);
+});
+
 test('is tried again with the same id until a server takes it', async () => {
   const { clock, email, summary } = open();
   email.answer = () => refusedForNow;

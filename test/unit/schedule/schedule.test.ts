@@ -1,30 +1,12 @@
 import { assert, constantFrom, integer, oneof, property, string } from 'fast-check';
 import { expect, test } from 'vitest';
-import { type DueTime, dueTimes } from '#schedule/due-times.ts';
 import { createNextDue, type Schedule } from '#schedule/schedule.ts';
 import { widthFor } from '#schedule/slots.ts';
-import { FakeClock } from '../../support/fake-clock.ts';
 
-const minute = 60_000;
-const hour = 60 * minute;
+const hour = 3_600_000;
 const at = (text: string) => Date.parse(text);
 const iso = (moment: number | null) => (moment === null ? null : new Date(moment).toISOString());
 const cron = (pattern: string, timezone = 'UTC'): Schedule => ({ kind: 'cron', pattern, timezone });
-
-function collect(schedule: Schedule, clock: FakeClock, target = 'shop') {
-  const stop = new AbortController();
-  const dues: DueTime[] = [];
-  const startedAt: number[] = [];
-  const busy: Promise<void>[] = [];
-  const ended = (async () => {
-    for await (const due of dueTimes(schedule, target, clock, stop.signal)) {
-      dues.push(due);
-      startedAt.push(clock.now());
-      await busy.shift();
-    }
-  })();
-  return { dues, startedAt, busy, ended, stop };
-}
 
 test('an interval has one moment for each target, the same after every restart', () => {
   const schedule: Schedule = { kind: 'every', everyMs: 30_000 };
@@ -138,83 +120,6 @@ test.each([
 
 test('a pattern that never comes again has no due time', () => {
   expect(createNextDue(cron('0 0 0 1 1 * 2020'), 'shop')(at('2026-01-01T00:00:00Z'))).toBeNull();
-});
-
-test('due times come at their moment, none skipped', async () => {
-  const clock = new FakeClock();
-  const { dues, startedAt, stop, ended } = collect({ kind: 'every', everyMs: minute }, clock);
-  await clock.advance(10 * minute);
-  expect(dues).toHaveLength(10);
-  expect(dues.every(({ skipped }) => skipped === 0)).toBe(true);
-  expect(startedAt).toEqual(dues.map(({ dueAt }) => dueAt));
-  stop.abort();
-  await ended;
-});
-
-test('what passes while a round runs is counted and never made up for', async () => {
-  const clock = new FakeClock();
-  const watched = collect({ kind: 'every', everyMs: minute }, clock);
-  let finish = () => {};
-  watched.busy.push(new Promise((resolve) => (finish = resolve)));
-  await clock.advance(5 * minute);
-  expect(watched.dues).toHaveLength(1);
-  finish();
-  await clock.advance(minute);
-  expect(watched.dues.map(({ skipped }) => skipped)).toEqual([0, 4]);
-  watched.stop.abort();
-  await watched.ended;
-});
-
-test('a machine that slept counts the rounds it missed', async () => {
-  const clock = new FakeClock();
-  const { dues, stop, ended } = collect({ kind: 'every', everyMs: minute }, clock);
-  await clock.advance(minute);
-  clock.step(8 * hour);
-  await clock.advance(2 * minute);
-  expect(dues.length).toBeGreaterThanOrEqual(2);
-  expect(dues[1]?.skipped ?? 0).toBeGreaterThanOrEqual(478);
-  stop.abort();
-  await ended;
-});
-
-test('a wall clock that is set back stops nothing and repeats no name', async () => {
-  const clock = new FakeClock();
-  const { dues, stop, ended } = collect({ kind: 'every', everyMs: minute }, clock);
-  await clock.advance(10 * minute);
-  clock.step(-hour);
-  await clock.advance(90 * minute);
-  expect(dues.length).toBeGreaterThanOrEqual(98);
-  expect(new Set(dues.map(({ dueAt }) => dueAt)).size).toBe(dues.length);
-  stop.abort();
-  await ended;
-});
-
-test('the loop ends at once when it is told to, with no timer left', async () => {
-  const clock = new FakeClock();
-  const { stop, ended } = collect({ kind: 'every', everyMs: hour }, clock);
-  await clock.advance(1);
-  stop.abort();
-  await ended;
-  expect(clock.pending).toBe(0);
-});
-
-test('a small step back of the clock, as NTP makes them, repeats no round', async () => {
-  const clock = new FakeClock('2026-01-01T00:00:00Z');
-  const watch = collect({ kind: 'every', everyMs: 10_000 }, clock);
-  const round = Promise.withResolvers<void>();
-  watch.busy.push(round.promise);
-  await clock.advance(10_000);
-  expect(watch.dues).toHaveLength(1);
-  const sinceDue = clock.now() - (watch.dues[0]?.dueAt ?? 0);
-  clock.step(-sinceDue - 400);
-  round.resolve();
-  await clock.advance(5_000);
-  expect(watch.dues).toHaveLength(1);
-  await clock.advance(6_000);
-  expect(watch.dues).toHaveLength(2);
-  watch.stop.abort();
-  await clock.advance(0);
-  await watch.ended;
 });
 
 test.each([
