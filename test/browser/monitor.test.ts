@@ -54,6 +54,12 @@ test('a target that goes down and comes back is seen without a reload, and its i
 
   await target.start();
   await heading(tab, /shop was down for/);
+  await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+  await page.getByRole('button', { name: 'Copy as post-mortem' }).click();
+  await page.getByRole('button', { name: 'Copied' }).waitFor();
+  const copied = await page.evaluate<string>('navigator.clipboard.readText()');
+  expect(copied).toMatch(/^# shop was down for /);
+  expect(copied).toContain('acknowledged: \\<b\\>the cable\\</b\\>');
   await page.getByRole('link', { name: 'shop', exact: true }).click();
   await heading(tab, /shop is up from 2 of 2 nodes/);
   await page.getByRole('link', { name: '10m' }).click();

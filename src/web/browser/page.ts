@@ -77,13 +77,22 @@ function showPatch({ title, parts = {}, items = [], ticks = [] }: Patch): void {
   if (title !== undefined && !document.documentElement.classList.contains('lost')) document.title = title;
 }
 
+// The style sheet hides these buttons until they work.
 function enableCopyButtons(): void {
-  const button = document.querySelector<HTMLButtonElement>('button[data-copy]');
-  if (button === null || !isSecureContext) return;
-  button.hidden = false;
-  button.addEventListener('click', () => {
-    void navigator.clipboard.writeText(location.href).then(() => (button.textContent = button.dataset['copy'] ?? ''));
+  if (!isSecureContext) return;
+  document.documentElement.classList.add('copies');
+  document.addEventListener('click', ({ target }) => {
+    const button = target instanceof Element ? target.closest<HTMLButtonElement>('button[data-copy]') : null;
+    if (button === null) return;
+    void textOf(button.dataset['from'])
+      .then(async (text) => navigator.clipboard.writeText(text))
+      .then(() => (button.textContent = button.dataset['copy'] ?? ''));
   });
+}
+
+// The address of the page, unless the button names a text.
+async function textOf(from: string | undefined): Promise<string> {
+  return from === undefined ? location.href : (await fetch(from)).text();
 }
 
 remember();

@@ -2,10 +2,10 @@ import { shownNode } from '#checks/index.ts';
 import type { IncidentDetail, PastDelivery, PastVote } from '#history/incidents.ts';
 import type { PastRound } from '#history/reader.ts';
 import { describeDuration, formatSeconds } from '#kernel/units.ts';
-import { targetHref } from './links.ts';
+import { isNeedless, timelineOf } from './incident-timeline.ts';
+import { postMortemHref, targetHref } from './links.ts';
 import { foreign, html, type Markup, moment, nothing, shapeOf, state } from './markup.ts';
 import { roundsGrid } from './rounds.ts';
-import { countVotes } from './target-texts.ts';
 import { texts } from './texts.ts';
 
 export interface IncidentValue {
@@ -55,6 +55,7 @@ export function incidentContent(value: IncidentValue): Markup {
 ${endedAt === null && mayAct ? actions(incident) : nothing}
 <div class="cols"><section><h2>${words.votesOpened}</h2>${voteTable(incident.votes)}</section>${incident.closingVotes === null ? nothing : html`<section><h2>${words.votesClosed}</h2>${voteTable(incident.closingVotes)}</section>`}</div>
 <h2>${words.timeline}</h2><div data-part="timeline">${timeline(incident)}</div>
+<p class="row"><button class="quiet" type="button" data-copy="${words.postMortem.copied}" data-from="${postMortemHref(incident.id)}">${words.postMortem.copy}</button> <a href="${postMortemHref(incident.id)}">${words.postMortem.open}</a></p>
 <h2>${words.meanwhile}</h2><div data-part="rounds">${roundsMarkup(value)}</div>
 <h2>${words.deliveries}</h2><div data-part="deliveries">${deliveryTable(incident)}</div>
 <p class="small soft">${words.id} <span class="mono wrap">${incident.id}</span></p>`;
@@ -77,19 +78,19 @@ function voteTable(votes: readonly PastVote[]): Markup {
   )}</tbody></table></div>`;
 }
 
-function timeline({ timeline: verdicts, laterCauses, startedAt, openedAt, endedAt }: IncidentDetail): Markup {
-  const words = texts.incident;
-  const line = (at: number, what: Markup) => ({ at, what });
-  const lines = [
-    line(startedAt, html`${words.firstFailing}`),
-    line(openedAt, html`${words.openedNow}`),
-    ...verdicts.map(({ at, status, ...counts }) =>
-      line(at, html`${state(status, texts.states[status])} <span class="soft">${countVotes(counts)}</span>`),
-    ),
-    ...laterCauses.map(({ at, cause }) => line(at, html`${words.nowBecause} ${foreign(cause)}`)),
-    ...(endedAt === null ? [] : [line(endedAt, html`${words.firstGood}`)]),
-  ].toSorted((a, b) => a.at - b.at);
-  return html`<ol class="times">${lines.map(({ at, what }) => html`<li>${moment(at)} ${what}</li>`)}</ol>`;
+function timeline(incident: IncidentDetail): Markup {
+  const entries = timelineOf(incident);
+  const lines = entries.map(({ at, state: verdict, words, detail }, index) => {
+    const gapMs = at - (entries[index - 1]?.at ?? at);
+    const gap =
+      gapMs < 1_000 ? nothing : html` <span class="small soft">${texts.incident.after(describeDuration(gapMs))}</span>`;
+    const what =
+      verdict === null
+        ? html`${words}`
+        : html`${state(verdict, texts.states[verdict])} <span class="soft">${words}</span>`;
+    return html`<li>${moment(at)}${gap} ${what}${detail === null ? nothing : html`: ${foreign(detail)}`}</li>`;
+  });
+  return html`<ol class="times">${lines}</ol>`;
 }
 
 function roundsMarkup({ rounds }: IncidentValue): Markup {
@@ -101,11 +102,11 @@ function roundsMarkup({ rounds }: IncidentValue): Markup {
   return html`${roundsGrid(first)}<p class="small soft">${words.leftOut(describeDuration(to - from))}</p>${roundsGrid(last)}`;
 }
 
-function stateOf({ kind, state: how, settledAt }: PastDelivery, endedAt: number | null): Markup {
+function stateOf(delivery: PastDelivery, endedAt: number | null): Markup {
   const words = texts.incident;
-  // A reminder that was planned and then had nothing to remind of.
-  const isNeedless = kind === 'reminder' && how === 'merged' && endedAt !== null && (settledAt ?? 0) >= endedAt;
-  return isNeedless ? html`<span class="soft">${words.needless}</span>` : state(words.shapes[how], words.delivery[how]);
+  return isNeedless(delivery, endedAt)
+    ? html`<span class="soft">${words.needless}</span>`
+    : state(words.shapes[delivery.state], words.delivery[delivery.state]);
 }
 
 function deliveryTable({ deliveries, endedAt }: IncidentDetail): Markup {

@@ -2,3 +2,6 @@ export const targetHref = (name: string): string => `/targets/${encodeURICompone
 
 /** Identifiers of incidents are paths by themselves. */
 export const incidentHref = (id: string): string => `/incidents/${id.split('/').map(encodeURIComponent).join('/')}`;
+
+/** The same incident as Markdown. */
+export const postMortemHref = (id: string): string => `${incidentHref(id)}.md`;

@@ -13,6 +13,8 @@ import { chartOf, figuresTable, roundsOf, seriesJson } from './history-values.ts
 import type { PastKeeper } from './past.ts';
 import { incidentContent, incidentSentence, type IncidentValue } from './incident.ts';
 import { onlyReaders } from './guard.ts';
+import { incidentHref } from './links.ts';
+import { postMortemOf } from './post-mortem.ts';
 import { html, shapeOf, state } from './markup.ts';
 import { filterOf, queryOf } from './overview-filter.ts';
 import { overviewContent, overviewSentence } from './overview.ts';
@@ -185,8 +187,14 @@ function addIncidents(app: FastifyInstance, pages: MonitorPages): void {
   });
 
   app.get<{ Params: { '*': string } }>('/incidents/*', async (request, reply) => {
-    const id = request.params['*'];
+    const path = request.params['*'];
+    const id = path.replace(/\.md$/, '');
     const incident = await reader.incident(id);
+    if (incident !== null && path !== id) {
+      const url = `${request.protocol}://${request.host}${incidentHref(id)}`;
+      const text = postMortemOf({ incident, now: clock.now() }, url);
+      return reply.header('cache-control', 'private, no-cache').type('text/markdown; charset=utf-8').send(text);
+    }
     if (incident === null) return missing(reply, site, `there is no incident ${id}`);
     const until = incident.endedAt ?? clock.now();
     const rounds = await roundsOf(reader, incident, until);

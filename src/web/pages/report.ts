@@ -42,7 +42,7 @@ export function reportContent(value: ReportValue, target: string | null, assets:
           : html`<a class="button quiet" href="${targetHref(target)}">${texts.report.toTarget(target)}</a>`
       }
       <a class="button quiet" href="/api/v1/checks/${id}">${texts.report.json}</a>
-      <button class="quiet" type="button" data-copy="${texts.report.shared}" hidden>${texts.report.share}</button>
+      <button class="quiet" type="button" data-copy="${texts.report.shared}">${texts.report.share}</button>
     </div>
     ${outcomes({ check: spec.type, results: value.results, label: texts.report.result, byRow: true })}
     <div data-part="map">

@@ -107,6 +107,16 @@ export const targetTexts = {
   noIncidents: 'There were none.',
 } as const;
 
+const notice = {
+  opened: 'notification',
+  update: 'notification of another cause',
+  reminder: 'reminder',
+  resolved: 'notification of the recovery',
+  closed: 'notification of the closing',
+} as const;
+
+const nth = (kind: keyof typeof notice, number: number) => (kind === 'reminder' ? ` ${number}` : '');
+
 export const incidentTexts = {
   title: 'Incidents',
   list: (open: number) =>
@@ -152,9 +162,25 @@ export const incidentTexts = {
   deliveries: 'Notifications',
   noDeliveries: 'None were sent.',
   firstFailing: 'first failing round',
-  nowBecause: 'now because',
-  openedNow: 'opened',
-  firstGood: 'first good round',
+  nowBecause: 'another cause',
+  openedNow: 'incident opened',
+  openedHeld: 'incident opened, notification suppressed',
+  acknowledgedBy: 'acknowledged',
+  firstGood: 'first good round; incident over',
+  closed: { unwatched: 'closed: no longer monitored', rule_removed: 'closed: the rule was removed' },
+  sent: (kind: keyof typeof notice, number: number, who: string) =>
+    `${notice[kind]}${nth(kind, number)} sent to ${who}`,
+  notSent: (kind: keyof typeof notice, number: number, who: string) =>
+    `${notice[kind]}${nth(kind, number)} could not be sent to ${who}`,
+  after: (gap: string) => `+${gap}`,
+  postMortem: {
+    copy: 'Copy as post-mortem',
+    copied: 'Copied',
+    open: 'Post-mortem as Markdown',
+    target: 'Target',
+    lasted: 'Duration',
+    headings: ['Impact', 'Root cause', 'What went well', 'What to improve'],
+  },
   to: 'To',
   kind: 'What',
   kinds: { opened: 'began', update: 'another reason', reminder: 'reminder', resolved: 'is over', closed: 'closed' },
