@@ -28,6 +28,7 @@ import { mapPart } from '#web/pages/overview.ts';
 import { monitorRoutes } from '#web/pages/monitor-routes.ts';
 import { pageRoutes } from '#web/pages/routes.ts';
 import { readStatus } from '#web/pages/status-value.ts';
+import { createPastOutages } from '#web/pages/status-past.ts';
 import { statusRoutes } from '#web/pages/status-routes.ts';
 import { createSite } from '#web/pages/site.ts';
 
@@ -111,11 +112,18 @@ function pagesOf(config: Config, over: PagesOver, { board, past, sessions, notes
   const shared = pageRoutes({ site, assets, service, nodes, hasMonitor, access: hasMonitor ? access : null });
   const { inForce, clock } = over;
   const { publicUrl } = config.http;
-  const read = readStatus({ board, past, pages: () => inForce().pages, notes, ahead, clock });
+  const pages = () => inForce().pages;
+  const outages = createPastOutages({
+    reader: over.history,
+    targetsOf: (page) => (Object.hasOwn(pages(), page) ? (pages()[page]?.targets ?? null) : null),
+    clock,
+    failed: (error) => over.log.warn({ err: error }, 'cannot read past incidents for a status page'),
+  });
+  const read = readStatus({ board, past, pages, notes, ahead, outages, clock });
   // Strangers may follow these pages: they leave room for everybody else.
   const mostViewers = Math.floor(config.http.connections / 2);
   const stream = createStream({ clock, mostViewers, ...statusEvents(read, board, clock) });
-  const status = statusRoutes({ site, board, read, stream, publicUrl });
+  const status = statusRoutes({ site, board, read, stream, publicUrl, pages, outages, clock });
   return {
     site,
     routes: hasMonitor

@@ -1,4 +1,4 @@
-import type { StatusPage } from './shape/pages.ts';
+import type { LogoImage, StatusPage } from './shape/pages.ts';
 import { isIP } from 'node:net';
 import { resolve } from 'node:path';
 import { checkOf, type CheckSpec, type NodeInfo, type NodeSelection } from '#checks/index.ts';
@@ -73,7 +73,7 @@ export interface Config {
   /** Files with a secret that every user of the machine may read. */
   readonly exposedFiles: readonly string[];
   /** Public pages, by name. */
-  readonly pages: Readonly<Record<string, StatusPage>>;
+  readonly pages: Readonly<Record<string, StatusPage & { readonly logo: LogoImage | null }>>;
   readonly metrics: {
     /** Upper bounds of the buckets of a check's duration, in seconds; null for our own. */
     readonly buckets: readonly number[] | null;
@@ -149,7 +149,9 @@ export function resolveConfig(
     targets: targets.map((target) => resolveTarget(withSecret(target, files), file, notify)),
     maintenance: file.maintenance.flatMap((entry) => resolveMaintenance(entry, file.defaults.timezone)),
     exposedFiles: files.exposed,
-    pages: file.pages,
+    pages: Object.fromEntries(
+      Object.entries(file.pages).map(([name, page]) => [name, { ...page, logo: files.logos.get(name) ?? null }]),
+    ),
     metrics: { buckets: file.metrics.buckets ?? null, blackbox: file.metrics.blackbox },
     retention: {
       rawMs: file.retention.raw,

@@ -5,6 +5,7 @@ import { mergeRecipients, type Recipient } from '#monitor/judge/recipient.ts';
 import type { Severity } from '#monitor/judge/rule.ts';
 import type { DeliveryPolicy } from '#monitor/notify/delivery-policy.ts';
 import type { Schedule } from '#schedule/schedule.ts';
+import type { LogoImage } from './shape/pages.ts';
 import type { ConfigFile } from './shape/schema.ts';
 
 export interface ConfiguredNotify {
@@ -38,6 +39,8 @@ export interface ReadFiles {
   readonly tokenHashes: ReadonlyMap<string, string>;
   /** Files with a secret that every user of the machine may read. */
   readonly exposed: readonly string[];
+  /** Logos of status pages, by the name of the page. */
+  readonly logos: ReadonlyMap<string, LogoImage>;
 }
 
 export function resolveSections(file: ConfigFile, files: ReadFiles): Sections {

@@ -16,6 +16,7 @@ import { askOnce, type ReadList } from './lists/listed-targets.ts';
 import { find, type SourceNode, problemAt } from './read/located.ts';
 import { merge } from './read/merge.ts';
 import { tokenHash } from './shape/own-service.ts';
+import { readLogos } from './check/logo.ts';
 import { faultOfAuthorities, faultOfPrivateKey } from './check/pem.ts';
 import type { WholeFile } from './print.ts';
 import type { ErrorPath } from '#kernel/wording.ts';
@@ -67,7 +68,8 @@ export async function loadWhole({
   const discovered = await discoverTargets(merged.root, { folder, data, onFile, read: readList });
   problems.push(...discovered.problems);
   const validated = validateConfig(discovered.root, enrolled, mayNodesCome);
-  const files = await readNamedFiles(merged.root, folder, problems, onFile);
+  const logos = await readLogos(merged.root, { folder, problems, onFile });
+  const files = { ...(await readNamedFiles(merged.root, folder, problems, onFile)), logos };
   if (validated.file !== null) problems.push(...contactProblems(merged.root, validated.file, files));
   problems.push(...merged.problems, ...validated.problems);
   if (problems.length > 0 || validated.file === null) throw configError(problems);
@@ -141,7 +143,7 @@ async function readNamedFiles(
   folder: string,
   problems: Problem[],
   onFile: (path: string) => void,
-): Promise<ReadFiles> {
+): Promise<Omit<ReadFiles, 'logos'>> {
   const others = [
     ['templates', 'mail'],
     ['nats', 'ca_file'],

@@ -1,3 +1,5 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { startHttpTarget } from '../support/http-target.ts';
 import { createProgram, eventually } from '../support/program.ts';
@@ -10,13 +12,22 @@ targets:
   shop: { check: tcp, host: "${host}", timeout: 900ms }
   secret: { check: tcp, host: "${host}", timeout: 900ms }
 pages:
-  status: { title: Example Inc., targets: { shop: "<b>Web shop" } }
+  status:
+    title: Example Inc.
+    targets: { shop: "<b>Web shop" }
+    groups: { "<i>Shop": [shop] }
+    logo_file: logo.svg
+    color: "#aa0000"
+    links: { Help: "https://example.com/help" }
   inside: { targets: { secret: Inside } }
 `;
+
+const logo = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1 1"><rect width="1" height="1"/></svg>';
 
 test('a status page, its JSON, feed and badges tell strangers of its own targets, and of nothing else', async () => {
   await using target = await startHttpTarget();
   await using program = await createProgram();
+  await writeFile(join(program.folder, 'logo.svg'), logo);
   const { url } = await program.start(config(new URL(target.url).host));
   const get = async (path: string) => fetch(`${url}${path}`, { redirect: 'manual' });
   const json = async () => (await (await get('/status.json')).json()) as { status: string; services: object[] };
@@ -33,12 +44,27 @@ test('a status page, its JSON, feed and badges tell strangers of its own targets
   expect(text).toContain('All services are working.');
   expect(text).toContain('&lt;b&gt;Web shop');
   expect(text).not.toContain('secret');
+  // It leads to its own links and files, and to no page that visitors may not see.
+  expect(text).toContain('<h2>&lt;i&gt;Shop</h2>');
+  expect(text).toContain('<a href="https://example.com/help">Help</a>');
+  expect(text).toContain('<meta property="og:description" content="All services are working.">');
+  expect(text).not.toMatch(/href="\/(?:nodes|incidents|check|)"/);
+  const [, image = ''] = /<img src="(\/brand\/status\/logo-[^"]+)"/.exec(text) ?? [];
+  expect(await (await get(image)).text()).toBe(logo);
+  const [, sheet = ''] = /href="(\/brand\/status\/color-[^"]+)"/.exec(text) ?? [];
+  expect(await (await get(sheet)).text()).toContain('--accent:light-dark(#aa0000');
+  expect(await (await get('/status.ics')).text()).toMatch(/^BEGIN:VCALENDAR\r\n/);
+  expect(await (await get('/status/status/history')).text()).toContain('No incidents in this month.');
+  expect((await get('/status/nothing/history')).status).toBe(404);
   expect(await (await get('/status/inside')).text()).toContain('Inside');
   expect((await get('/status/nothing')).status).toBe(404);
   expect((await get('/')).status).toBe(403);
 
   await target.stop();
   await eventually(30_000, async () => expect(await json()).toMatchObject({ status: 'down' }));
+  await eventually(90_000, async () =>
+    expect(await (await get('/status/status/history')).text()).toContain('is not working'),
+  );
   const feed = await (await get('/status.atom')).text();
   expect(feed).toContain('<id>https://status.example.com/status</id>');
   expect(feed).toContain('<title>&lt;b&gt;Web shop: not working</title>');

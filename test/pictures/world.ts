@@ -118,7 +118,7 @@ rules:
   loss: { loss: { above: 20% } }
 notify: { ops: { email: { to: [ops@example.com] }, group_wait: 0s } }
 maintenance: [{ targets: [mail], cron: "0 4 * * SUN", duration: 1h }]
-pages: { status: { title: Example Inc., targets: { shop: Web shop, checkout: Checkout, mail: Mail } } }
+pages: { status: { title: Example Inc., targets: { shop: Web shop, checkout: Checkout, mail: Mail }, groups: { Shop: [shop, checkout] }, color: "#6b3fa0", links: { Help: "https://example.com/help" } } }
 `;
   return {
     config,

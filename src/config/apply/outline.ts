@@ -139,7 +139,9 @@ function settingsOf(config: Config): OutlineTree {
     heartbeat: config.heartbeat,
     summary: config.summary,
     maintenance: config.maintenance,
-    pages: config.pages,
+    pages: named(
+      Object.entries(config.pages).map(([name, { logo, ...page }]) => [name, { ...page, logo: logo?.digest }]),
+    ),
     retention: config.retention,
     metrics: config.metrics,
     defaults: { unknownAfterMs: config.unknownAfterMs, doubtLimitMs: config.doubtLimitMs },

@@ -80,7 +80,7 @@ function showPatch({ title, parts = {}, items = [], ticks = [] }: Patch): void {
 // The style sheet hides these buttons until they work.
 function enableCopyButtons(): void {
   if (!isSecureContext) return;
-  document.documentElement.classList.add('copies');
+  document.body.classList.add('copies');
   document.addEventListener('click', ({ target }) => {
     const button = target instanceof Element ? target.closest<HTMLButtonElement>('button[data-copy]') : null;
     if (button === null) return;

@@ -1,7 +1,6 @@
 import type { Clock } from '#kernel/clock.ts';
 import { statusParts, statusTitle } from '../pages/status.ts';
 import type { StatusReader } from '../pages/status-value.ts';
-import { texts } from '../pages/texts.ts';
 import type { Board } from '../state/board.ts';
 import type { StreamOptions } from '../streams.ts';
 
@@ -35,7 +34,7 @@ export function statusEvents(
         if ((known.get(name)?.version ?? 0) > from) parts[name] = markup;
       }
       if (Object.keys(parts).length === 0) return [];
-      return [{ event: 'patch', data: { title: `${statusTitle(value)} · ${texts.name}`, parts, items: [] } }];
+      return [{ event: 'patch', data: { title: statusTitle(value), parts, items: [] } }];
     },
     onChange(listener) {
       const changes = board.onChange(listener);

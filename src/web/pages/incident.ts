@@ -112,10 +112,10 @@ function stateOf(delivery: PastDelivery, endedAt: number | null): Markup {
 function deliveryTable({ deliveries, endedAt }: IncidentDetail): Markup {
   const words = texts.incident;
   if (deliveries.length === 0) return html`<p class="soft">${words.noDeliveries}</p>`;
-  return html`<div class="scroll" tabindex="0" role="region" aria-label="${words.deliveries}"><table><thead><tr><th scope="col">${words.to}</th><th scope="col">${words.kind}</th><th scope="col">${words.state}</th><th scope="col">${words.when}</th><th scope="col" class="num">${words.attempts}</th><th scope="col">${words.trouble}</th></tr></thead><tbody>${deliveries.map(
+  return html`<div class="scroll" tabindex="0" role="region" aria-label="${words.deliveries}"><table class="cards"><thead><tr><th scope="col">${words.to}</th><th scope="col">${words.kind}</th><th scope="col">${words.state}</th><th scope="col">${words.when}</th><th scope="col" class="num">${words.attempts}</th><th scope="col">${words.trouble}</th></tr></thead><tbody>${deliveries.map(
     (delivery) => {
       const { channel, recipient, kind, number, createdAt, settledAt, attempts, lastError } = delivery;
-      return html`<tr><th scope="row" class="wrap">${recipient} <span class="soft">${channel}</span></th><td>${words.kinds[kind]}${number > 1 ? ` ${number}` : ''}</td><td>${stateOf(delivery, endedAt)}</td><td>${moment(settledAt ?? createdAt)}</td><td class="num">${attempts}</td><td class="wrap">${lastError === null ? nothing : foreign(lastError)}</td></tr>`;
+      return html`<tr><th scope="row" class="wrap">${recipient} <span class="soft">${channel}</span></th><td data-label="${words.kind}">${words.kinds[kind]}${number > 1 ? ` ${number}` : ''}</td><td>${stateOf(delivery, endedAt)}</td><td data-label="${words.when}">${moment(settledAt ?? createdAt)}</td><td class="num" data-label="${words.attempts}">${attempts}</td><td class="wrap">${lastError === null ? nothing : foreign(lastError)}</td></tr>`;
     },
   )}</tbody></table></div>`;
 }

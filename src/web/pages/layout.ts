@@ -29,36 +29,39 @@ export interface Frame {
   readonly styles?: readonly string[];
   readonly head?: Markup;
   readonly user?: string | null;
+  /** Whose page it is, if it is not this program's own: then it leads nowhere else. */
+  readonly brand?: PageBrand;
+}
+
+/** What a page of a brand of its own has in its header. */
+export interface PageBrand {
+  readonly name: string;
+  readonly href: string;
+  /** The addresses of its logo and of its style sheet, or null. */
+  readonly logo: string | null;
+  readonly style: string | null;
+  readonly links: readonly { readonly text: string; readonly href: string }[];
 }
 
 const hrefs = { overview: '/', incidents: '/incidents', check: '/check', nodes: '/nodes', status: '/status' } as const;
 
 /** A whole document. */
 export function document(frame: Frame, assets: Assets): string {
-  const {
-    title,
-    place,
-    places,
-    content,
-    refresh = null,
-    scripts = [],
-    modules = [],
-    styles = [],
-    head = nothing,
-  } = frame;
-  const links = places.map(
-    (one) =>
-      html`<a href="${hrefs[one]}" ${one === place ? html` aria-current="page"` : nothing}>${texts.places[one]}</a>`,
-  );
+  const { title, content, refresh = null, scripts = [], modules = [], styles = [], head = nothing } = frame;
   return String(
     html`<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${title === texts.name ? title : `${title} · ${texts.name}`}</title>
+<title>${title === texts.name || frame.brand !== undefined ? title : `${title} · ${texts.name}`}</title>
 <link rel="stylesheet" href="${assets.url('style.css')}">
-${styles.map((name) => html`<link rel="stylesheet" href="${assets.url(name)}" /> `)}<link rel="icon" href="${assets.url('icon.svg')}" type="image/svg+xml">
+${
+  frame.brand?.style === undefined || frame.brand.style === null
+    ? nothing
+    : html`<link rel="stylesheet" href="${frame.brand.style}">
+`
+}${styles.map((name) => html`<link rel="stylesheet" href="${assets.url(name)}" /> `)}${icon(frame, assets)}
 <meta name="color-scheme" content="light dark">
 ${refresh === null ? nothing : html`<noscript><meta http-equiv="refresh" content="${refresh}" /></noscript> `}${scripts.map(
       (name) => html`<script defer src="${assets.url(name)}"></script> `,
@@ -66,8 +69,7 @@ ${refresh === null ? nothing : html`<noscript><meta http-equiv="refresh" content
 ${head}</head>
 <body${frame.again === true ? html` data-again` : nothing}${liveness(frame, assets)}>
 <a class="skip" href="#main">${texts.skip}</a>
-<header class="top"><div><a class="brand" href="/"><img src="${assets.url('icon.svg')}" alt="" width="22" height="22">${texts.name}</a>
-<nav aria-label="${texts.navigation}">${links}</nav>${userOf(frame)}</div></header>
+${frame.brand === undefined ? header(frame, assets) : brandHeader(frame.brand)}
 <main id="main" tabindex="-1">
 ${content}
 </main>
@@ -78,6 +80,27 @@ ${content}
   );
 }
 
+function icon({ brand }: Frame, assets: Assets): Markup {
+  if (brand?.logo !== undefined && brand.logo !== null) return html`<link rel="icon" href="${brand.logo}">`;
+  return html`<link rel="icon" href="${assets.url('icon.svg')}" type="image/svg+xml">`;
+}
+
+function header({ place, places, user }: Frame, assets: Assets): Markup {
+  const links = places.map(
+    (one) =>
+      html`<a href="${hrefs[one]}" ${one === place ? html` aria-current="page"` : nothing}>${texts.places[one]}</a>`,
+  );
+  return html`<header class="top"><div><a class="brand" href="/"><img src="${assets.url('icon.svg')}" alt="" width="22" height="22">${texts.name}</a>
+<nav aria-label="${texts.navigation}">${links}</nav>${userOf(user)}</div></header>`;
+}
+
+function brandHeader({ name, href, logo, links }: PageBrand): Markup {
+  const image = logo === null ? nothing : html`<img src="${logo}" alt="" height="28">`;
+  const items = links.map((link) => html`<a href="${link.href}">${link.text}</a>`);
+  return html`<header class="top"><div><a class="brand" href="${href}">${image}${name}</a>
+<nav aria-label="${texts.navigation}">${items}</nav></div></header>`;
+}
+
 function liveness({ live = null, liveOf, since, every }: Frame, assets: Assets): Markup {
   if (live === null && every === undefined) return nothing;
   const { words, title } = texts.lost;
@@ -85,7 +108,7 @@ function liveness({ live = null, liveOf, since, every }: Frame, assets: Assets):
   return html`${Object.entries(attributes).map(([name, value]) => (value === null || value === undefined ? nothing : html` data-${name}="${value}"`))} data-lost-icon="${assets.url('icon-unknown.svg')}"`;
 }
 
-function userOf({ user }: Frame): Markup {
+function userOf(user: Frame['user']): Markup {
   if (user === undefined || user === null) return nothing;
   return html`<form method="post" action="/logout" class="row">
     <span class="soft small">${user}</span><button class="quiet">${texts.logout}</button>

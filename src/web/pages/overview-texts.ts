@@ -100,6 +100,21 @@ export const statusTexts = {
   planned: 'planned',
   goesOn: 'going on',
   missing: 'There is no such status page.',
+  asOf: 'As of',
+  past: 'Past incidents',
+  pastDays: 'The last 14 days',
+  noPast: 'No incidents in the last 14 days.',
+  noneInMonth: 'No incidents in this month.',
+  wasDown: (length: string) => `was not working for ${length}`,
+  isDown: 'is not working',
+  archive: 'All incidents by month',
+  earlier: 'Earlier month',
+  later: 'Later month',
+  backToNow: 'Current state',
+  follow: 'Follow',
+  feed: 'Feed',
+  calendar: 'Calendar of maintenance',
+  json: 'JSON',
 } as const;
 
 export const dayTexts = {

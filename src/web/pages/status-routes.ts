@@ -1,15 +1,21 @@
 import { createHash } from 'node:crypto';
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify';
+import { z } from 'zod';
 import { errorBody } from '#protocol/errors.ts';
+import type { Clock } from '#kernel/clock.ts';
 import { singleLine } from '#kernel/text.ts';
 import { formatSeconds } from '#kernel/units.ts';
 import type { Board } from '../state/board.ts';
 import type { Stream } from '../streams.ts';
+import { brandFile, brandOf, headOf } from './brand.ts';
+import { calendarOf } from './calendar.ts';
 import { html } from './markup.ts';
 import { uptimeWords } from './overview.ts';
 import type { PageSet } from './site.ts';
 import { badge, statusContent, statusJson, statusTitle, type StatusValue } from './status.ts';
-import type { StatusReader } from './status-value.ts';
+import { archiveContent } from './status-archive.ts';
+import type { PastOutages } from './status-past.ts';
+import type { ConfiguredPages, StatusReader } from './status-value.ts';
 import { texts } from './texts.ts';
 
 export interface StatusRoutes {
@@ -20,13 +26,17 @@ export interface StatusRoutes {
   readonly stream: Stream;
   /** The address that people open, without a slash at its end; null to take that of each request. */
   readonly publicUrl: string | null;
+  readonly pages: () => ConfiguredPages;
+  readonly outages: Pick<PastOutages, 'ofMonth'>;
+  readonly clock: Clock;
 }
 
 const keptSeconds = 10;
 const cached = { 'cache-control': `public, max-age=${keptSeconds}` };
 
 /** Status pages, their feeds and badges: public, and served from memory, so that they work without the database. */
-export function statusRoutes({ site, board, read, stream, publicUrl }: StatusRoutes): FastifyPluginAsync {
+export function statusRoutes(routes: StatusRoutes): FastifyPluginAsync {
+  const { site, board, read, stream, publicUrl, pages, outages, clock } = routes;
   const missing = (reply: FastifyReply) => {
     const { headers, body } = site.problem({ status: 404, code: 'not_found', message: texts.status.missing });
     return reply.code(404).headers(headers).send(body);
@@ -38,21 +48,25 @@ export function statusRoutes({ site, board, read, stream, publicUrl }: StatusRou
     const value = read(name);
     if (value === null) return missing(reply);
     if (form === '.json') return reply.headers(cached).send(statusJson(value));
+    const url = `${publicUrl ?? `${request.protocol}://${request.host}`}${pathOf(name)}`;
     if (form === '.atom') {
-      const base = publicUrl ?? `${request.protocol}://${request.host}`;
       reply.headers(cached).type('application/atom+xml; charset=utf-8');
-      return reply.send(feedOf(value, `${base}${pathOf(name)}`));
+      return reply.send(feedOf(value, url));
     }
-    const head = html`<link rel="alternate" type="application/atom+xml" href="${pathOf(name)}.atom">\n`;
+    if (form === '.ics') {
+      reply.headers(cached).type('text/calendar; charset=utf-8');
+      return reply.send(calendarOf(value, url));
+    }
     const { headers, body } = site.page(
       {
         title: statusTitle(value),
         place: 'status',
-        content: statusContent(value),
+        content: statusContent(value, pathOf(name), archiveOf(name)),
         refresh: 60,
         live: `/live${pathOf(name)}`,
         since,
-        head,
+        head: headOf(value, pathOf(name), url),
+        ...brandOf(name, pages()),
       },
       cached,
     );
@@ -60,7 +74,7 @@ export function statusRoutes({ site, board, read, stream, publicUrl }: StatusRou
   }
 
   return async (app) => {
-    for (const form of ['', '.json', '.atom']) {
+    for (const form of forms) {
       app.get(`/status${form}`, (request, reply) => answer('status', form, request, reply));
     }
     const follow = (name: string, request: FastifyRequest, reply: FastifyReply) =>
@@ -72,8 +86,31 @@ export function statusRoutes({ site, board, read, stream, publicUrl }: StatusRou
     );
     app.addHook('preClose', async () => stream[Symbol.dispose]());
     app.get<{ Params: { name: string } }>('/status/:name', (request, reply) => {
-      const [, name = '', form = ''] = /^(.*?)(\.json|\.atom)?$/.exec(request.params.name) ?? [];
+      const [, name = '', form = ''] = /^(.*?)(\.json|\.atom|\.ics)?$/.exec(request.params.name) ?? [];
       return answer(name, form, request, reply);
+    });
+
+    app.get<{ Params: { name: string }; Querystring: unknown }>('/status/:name/history', async (request, reply) => {
+      const { name } = request.params;
+      const page = Object.hasOwn(pages(), name) ? pages()[name] : undefined;
+      if (page === undefined) return missing(reply);
+      const { month = monthOf(clock.now()) } = ArchiveQuery.parse(request.query);
+      const found = await outages.ofMonth(name, month);
+      const { headers, body } = site.page(
+        {
+          title: `${page.title}: ${texts.status.past}, ${month}`,
+          place: 'status',
+          content: archiveContent({ title: page.title, month, outages: found, now: clock.now(), path: pathOf(name) }),
+          ...brandOf(name, pages()),
+        },
+        cached,
+      );
+      return reply.headers(headers).send(body);
+    });
+    app.get<{ Params: Record<'page' | 'file', string> }>('/brand/:page/:file', async (request, reply) => {
+      const file = brandFile(request.params.page, request.params.file, pages());
+      if (file === null) return reply.code(404).send(errorBody('not_found', 'there is no such file'));
+      return reply.headers(file.headers).send(file.body);
     });
 
     app.get<{ Params: Record<'page' | 'target' | 'file', string> }>('/badge/:page/:target/:file', (request, reply) => {
@@ -96,6 +133,19 @@ export function statusRoutes({ site, board, read, stream, publicUrl }: StatusRou
 }
 
 const kinds = ['state', 'uptime', 'latency'] as const;
+const forms = ['', '.json', '.atom', '.ics'];
+
+const ArchiveQuery = z.object({
+  month: z
+    .string()
+    .regex(/^20\d\d-(?:0[1-9]|1[0-2])$/)
+    .optional()
+    .catch(undefined),
+});
+
+const monthOf = (at: number) => new Date(at).toISOString().slice(0, 7);
+
+const archiveOf = (name: string): string => `/status/${name}/history`;
 
 const pathOf = (name: string): string => (name === 'status' ? '/status' : `/status/${name}`);
 

@@ -2,12 +2,20 @@ import type { Clock } from '#kernel/clock.ts';
 import type { Board } from '../state/board.ts';
 import type { Notes } from '../state/notes.ts';
 import type { PastKeeper } from './past.ts';
+import type { PastOutages } from './status-past.ts';
 import { serviceOf, type StatusValue } from './status.ts';
 
 /** The configured status pages by name. */
-export type ConfiguredPages = Readonly<
-  Record<string, { readonly title: string; readonly targets: Readonly<Record<string, string>> }>
->;
+export type ConfiguredPages = Readonly<Record<string, ConfiguredPage>>;
+
+export interface ConfiguredPage {
+  readonly title: string;
+  readonly targets: Readonly<Record<string, string>>;
+  readonly groups: Readonly<Record<string, readonly string[]>>;
+  readonly color?: string | undefined;
+  readonly links: Readonly<Record<string, string>>;
+  readonly logo: { readonly type: string; readonly bytes: Buffer; readonly digest: string } | null;
+}
 
 export interface StatusSources {
   readonly board: Board;
@@ -16,6 +24,7 @@ export interface StatusSources {
   readonly notes: Pick<Notes, 'list'>;
   /** Current and upcoming maintenance windows and silences, in order of their beginning. */
   readonly ahead: () => readonly Window[];
+  readonly outages: Pick<PastOutages, 'latest'>;
   readonly clock: Clock;
 }
 
@@ -32,7 +41,7 @@ const mostAhead = 10;
 export type StatusReader = (name: string) => StatusValue | null;
 
 /** Reads status pages from memory; the value holds only what the page shows. */
-export function readStatus({ board, past, pages, notes, ahead, clock }: StatusSources): StatusReader {
+export function readStatus({ board, past, pages, notes, ahead, outages, clock }: StatusSources): StatusReader {
   return (name) => {
     const page = Object.hasOwn(pages(), name) ? pages()[name] : undefined;
     if (page === undefined) return null;
@@ -51,6 +60,14 @@ export function readStatus({ board, past, pages, notes, ahead, clock }: StatusSo
       }))
       .filter((one) => one.services.length > 0)
       .slice(0, mostAhead);
-    return { title: page.title, services, notes: notes.list(name), maintenance, now: clock.now() };
+    return {
+      title: page.title,
+      services,
+      notes: notes.list(name),
+      maintenance,
+      groups: Object.entries(page.groups).map(([heading, targets]) => ({ name: heading, targets })),
+      outages: outages.latest(name),
+      now: clock.now(),
+    };
   };
 }

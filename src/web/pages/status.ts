@@ -2,10 +2,12 @@ import type { Incident } from '#monitor/judge/incident.ts';
 import type { LiveTarget } from '../state/board.ts';
 import { type ShownStatus, stateOf, type ShownState } from '../state/shown.ts';
 import type { StatusNote } from '../state/notes.ts';
+import { describeDuration } from '#kernel/units.ts';
 import { dayBars } from './day-bars.ts';
 import { foreign, html, type Markup, moment, nothing, shortMoment, state } from './markup.ts';
 import { percent } from './overview.ts';
 import type { Past } from './past.ts';
+import type { PastOutage } from './status-past.ts';
 import { roundedDuration } from './target-texts.ts';
 import { texts } from './texts.ts';
 
@@ -16,7 +18,16 @@ export interface StatusValue {
   /** What people say, the newest first. */
   readonly notes: readonly StatusNote[];
   readonly maintenance: readonly PlannedMaintenance[];
+  /** Headings over services, each with the targets below it; services in none come first. */
+  readonly groups: readonly StatusGroup[];
+  /** Past incidents, the newest first. */
+  readonly outages: readonly PastOutage[];
   readonly now: number;
+}
+
+export interface StatusGroup {
+  readonly name: string;
+  readonly targets: readonly string[];
 }
 
 /** Maintenance that goes on or comes. */
@@ -50,7 +61,8 @@ export function serviceOf(
   return { name, target, status, since, past, incidents: incidents.filter(({ severity }) => severity === 'critical') };
 }
 
-function statusSentence({ services: all }: Pick<StatusValue, 'services'>): string {
+/** The state of all services in a sentence. */
+export function statusSentence({ services: all }: Pick<StatusValue, 'services'>): string {
   const words = texts.status;
   const services = all.filter(({ status }) => status !== 'waiting');
   if (services.length === 0 && all.length > 0) return words.waiting;
@@ -72,18 +84,11 @@ export const statusTitle = (value: StatusValue): string => `${value.title}: ${st
 
 /** The page, part by part. */
 export function statusParts(value: StatusValue): ReadonlyMap<string, Markup> {
-  const words = texts.status;
-  const services = value.services.map(
-    ({ name, status, past, incidents, since }, index) =>
-      [
-        `s-${index}`,
-        html`<section class="paper" data-part="s-${index}"><div class="row spread"><h2>${name}</h2>${state(status, words.states[status])}</div>${
-          past === null
-            ? nothing
-            : html`${dayBars(past, value.now, null)}<p class="row spread small soft"><span>${words.daysAgo}</span><span data-readout>${availability(past)}</span><span>${words.today}</span></p>`
-        }${incidents.length === 0 || since === null ? nothing : html`<p class="small">${words.since} ${moment(since)}</p>`}</section>`,
-      ] as const,
-  );
+  const services = value.services.map((service, index) => {
+    const name = `s-${index}`;
+    const level = value.groups.length === 0 ? 2 : 3;
+    return [name, servicePart(name, service, level, value.now)] as const;
+  });
   return new Map([
     [
       'head',
@@ -92,7 +97,23 @@ export function statusParts(value: StatusValue): ReadonlyMap<string, Markup> {
     ['notes', notesPart(value)],
     ['maintenance', maintenancePart(value)],
     ...services,
+    ['outages', outagesPart(value)],
+    [
+      'as-of',
+      html`<p class="small soft" data-part="as-of">${texts.status.asOf} ${shortMoment(Math.floor(value.now / 60_000) * 60_000)}</p>`,
+    ],
   ]);
+}
+
+function servicePart(part: string, service: StatusService, level: 2 | 3, now: number): Markup {
+  const words = texts.status;
+  const { name, status, past, incidents, since } = service;
+  const heading = level === 2 ? html`<h2>${name}</h2>` : html`<h3>${name}</h3>`;
+  const bars =
+    past === null
+      ? nothing
+      : html`${dayBars(past, now, null)}<p class="row spread small soft"><span>${words.daysAgo}</span><span data-readout>${availability(past)}</span><span>${words.today}</span></p>`;
+  return html`<section class="paper" data-part="${part}"><div class="row spread">${heading}${state(status, words.states[status])}</div>${bars}${incidents.length === 0 || since === null ? nothing : html`<p class="small">${words.since} ${moment(since)}</p>`}</section>`;
 }
 
 function availability({ uptime, since, knownMs }: Past): Markup {
@@ -102,7 +123,35 @@ function availability({ uptime, since, knownMs }: Past): Markup {
   return html`${texts.status.uptimeSince(share)} ${shortMoment(since)} (${roundedDuration(knownMs)})`;
 }
 
-export const statusContent = (value: StatusValue): Markup => html`${[...statusParts(value).values()]}`;
+/** The whole page, which is at `path`, with its archive at `archive`. */
+export function statusContent(value: StatusValue, path: string, archive: string): Markup {
+  const parts = statusParts(value);
+  const part = (name: string) => parts.get(name) ?? nothing;
+  const grouped = new Set(value.groups.flatMap(({ targets }) => targets));
+  const partsOf = (isIn: (target: string) => boolean) =>
+    value.services.flatMap(({ target }, index) => (isIn(target) ? [part(`s-${index}`)] : []));
+  const groups = value.groups.map(
+    ({ name, targets }) =>
+      html`<section class="group"><h2>${name}</h2>${partsOf((target) => targets.includes(target))}</section>`,
+  );
+  const { status: words } = texts;
+  return html`${part('head')}${part('notes')}${part('maintenance')}${partsOf((target) => !grouped.has(target))}${groups}${part('outages')}<p><a href="${archive}">${words.archive}</a></p>${part('as-of')}<p class="row small">${words.follow}: <a href="${path}.atom">${words.feed}</a> <a href="${path}.ics">${words.calendar}</a> <a href="${path}.json">${words.json}</a></p>`;
+}
+
+/** Past incidents as a list, or these words if there are none. */
+export function outageList(outages: readonly PastOutage[], none: string): Markup {
+  if (outages.length === 0) return html`<p class="soft">${none}</p>`;
+  const items = outages.map(({ service, from, to }) => {
+    const what = to === null ? texts.status.isDown : texts.status.wasDown(describeDuration(Math.max(0, to - from)));
+    const words = `${service} ${what}`;
+    return html`<li>${moment(from)} ${to === null ? state('down', words) : words}</li>`;
+  });
+  return html`<ol class="times">${items}</ol>`;
+}
+
+function outagesPart({ outages }: StatusValue): Markup {
+  return html`<section data-part="outages"><h2>${texts.status.past}</h2>${outageList(outages, texts.status.noPast)}</section>`;
+}
 
 function notesPart({ notes }: StatusValue): Markup {
   const items = notes.map(
@@ -147,6 +196,11 @@ export function statusJson(value: StatusValue) {
       from: new Date(from).toISOString(),
       to: new Date(to).toISOString(),
       services,
+    })),
+    incidents: value.outages.map(({ service, from, to }) => ({
+      service,
+      from: new Date(from).toISOString(),
+      to: to === null ? null : new Date(to).toISOString(),
     })),
   };
 }

@@ -9,6 +9,7 @@ import { incident, start } from '../../support/store.ts';
 import { watchedShop } from '../../support/watched.ts';
 
 const hour = 3_600_000;
+const paths = ['/status', '/status/status/history'] as const;
 
 function openBoard(incidents: readonly Incident[] = []) {
   const clock = new FakeClock(new Date(start).toISOString());
@@ -75,12 +76,14 @@ test('a status page does not call it trouble that a service was never checked', 
     services: ['shop', 'mail'].map((name) => serviceOf(name, name, board.target(name) ?? undefined, null)),
     notes: [],
     maintenance: [],
+    groups: [],
+    outages: [],
     now: start,
   });
   expect(statusTitle(value())).toBe('Example: Nothing is known yet: no check has been done.');
   const never = { days: [null], downMs: [0], uptime: null, since: null, knownMs: null, budgetLeft: null };
   const services = [serviceOf('Web', 'shop', board.target('shop') ?? undefined, never)];
-  expect(textOf(statusContent({ ...value(), services }))).toContain('nothing is known yet');
+  expect(textOf(statusContent({ ...value(), services }, ...paths))).toContain('nothing is known yet');
   expect(statusJson(value())).toMatchObject({ status: 'unknown', services: [{ status: 'unknown' }, {}] });
   see('mail', 'up');
   expect(statusTitle(value())).toBe('Example: All services are working.');
@@ -89,7 +92,8 @@ test('a status page does not call it trouble that a service was never checked', 
 
 test('services of one name are shown each', () => {
   const services = ['shop', 'mail'].map((target) => serviceOf('Web', target, undefined, null));
-  const page = String(statusContent({ title: 'Example', services, notes: [], maintenance: [], now: start }));
+  const value = { title: 'Example', services, notes: [], maintenance: [], groups: [], outages: [], now: start };
+  const page = String(statusContent(value, ...paths));
   expect(page.match(/<h2>Web<\/h2>/g)).toHaveLength(2);
   expect([...page.matchAll(/data-part="(s-[^"]*)"/g)].map(([, part]) => part)).toEqual(['s-0', 's-1']);
 });

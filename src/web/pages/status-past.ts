@@ -1,0 +1,86 @@
+import type { HistoryReader } from '#history/reader.ts';
+import type { Clock } from '#kernel/clock.ts';
+import { dayMs } from '#kernel/units.ts';
+
+/** An incident as visitors of a status page see it: the name on the page, and when. */
+export interface PastOutage {
+  readonly service: string;
+  readonly from: number;
+  /** Null while it goes on. */
+  readonly to: number | null;
+}
+
+export interface PastOutagesOptions {
+  readonly reader: Pick<HistoryReader, 'incidents'>;
+  /** The targets of a page with their names on it; null if there is no such page. */
+  readonly targetsOf: (page: string) => Readonly<Record<string, string>> | null;
+  readonly clock: Clock;
+  /** Called if the history cannot be read; what was read before is shown. */
+  readonly failed: (error: unknown) => void;
+}
+
+/** Past incidents of status pages: public, so each span is read at most once a minute. */
+export interface PastOutages {
+  /** Those of the last 14 days, the newest first, as they were read last: never waits. */
+  latest(page: string): readonly PastOutage[];
+  /** Those that began in a month, `2026-11`, in UTC. */
+  ofMonth(page: string, month: string): Promise<readonly PastOutage[]>;
+}
+
+interface ReadSpan {
+  readonly at: number;
+  outages: readonly PastOutage[];
+}
+
+const shownDays = 14;
+const freshMs = 60_000;
+const mostSpans = 200;
+// Of each target.
+const mostIncidents = 100;
+
+export function createPastOutages({ reader, targetsOf, clock, failed }: PastOutagesOptions): PastOutages {
+  const spans = new Map<string, ReadSpan>();
+
+  async function read(page: string, from: number, to: number): Promise<readonly PastOutage[]> {
+    const all: PastOutage[] = [];
+    for (const [target, service] of Object.entries(targetsOf(page) ?? {})) {
+      const { incidents } = await reader.incidents({ target, from, to, limit: mostIncidents });
+      for (const { severity, startedAt, endedAt, held } of incidents) {
+        if (severity !== 'critical' || held !== null || startedAt < from || startedAt >= to) continue;
+        all.push({ service, from: startedAt, to: endedAt });
+      }
+    }
+    return all.toSorted((a, b) => b.from - a.from);
+  }
+
+  return {
+    latest(page) {
+      const now = clock.now();
+      const known = spans.get(page);
+      if (known === undefined || now - known.at >= freshMs) {
+        const next: ReadSpan = { at: now, outages: known?.outages ?? [] };
+        spans.set(page, next);
+        read(page, now - shownDays * dayMs, now + 1).then((outages) => (next.outages = outages), failed);
+      }
+      return spans.get(page)?.outages ?? [];
+    },
+    async ofMonth(page, month) {
+      const key = `${page} ${month}`;
+      const known = spans.get(key);
+      if (known !== undefined && clock.now() - known.at < freshMs) return known.outages;
+      const from = Date.parse(`${month}-01T00:00:00Z`);
+      const outages = await read(page, from, monthAfter(from));
+      for (const oldest of spans.keys()) {
+        if (spans.size < mostSpans) break;
+        spans.delete(oldest);
+      }
+      spans.set(key, { at: clock.now(), outages });
+      return outages;
+    },
+  };
+}
+
+function monthAfter(from: number): number {
+  const date = new Date(from);
+  return Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1);
+}
