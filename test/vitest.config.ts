@@ -1,4 +1,6 @@
+import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
+import { MixedOrder } from './support/mixed-order.ts';
 import { ProjectCounts } from './support/project-counts.ts';
 
 const root = new URL('..', import.meta.url).pathname;
@@ -10,7 +12,13 @@ const retry = process.env['CI'] === undefined ? 0 : 1;
 const project = (
   name: string,
   testTimeout: number,
-  more: { fileParallelism?: false; isolate?: false; pool?: 'threads'; retry?: number } = {},
+  more: {
+    isolate?: false;
+    pool?: 'threads';
+    retry?: number;
+    maxWorkers?: number;
+    sequence?: { groupOrder: number };
+  } = {},
 ) => ({
   root,
   test: {
@@ -23,18 +31,23 @@ const project = (
   },
 });
 
+// Whole programs wait for most of their time: more of them run at a time than there are cores, and the three projects run as one.
+// Unit and contract tests compute, and run before them.
+const ofPrograms = { retry, maxWorkers: Math.ceil(1.5 * availableParallelism()), sequence: { groupOrder: 1 } };
+
 export default defineConfig({
   root,
   test: {
     maxWorkers: '100%',
+    sequence: { sequencer: MixedOrder },
     reporters: ['default', new ProjectCounts()],
     projects: [
       // Nothing here mocks a module or leaves a global behind, so files share a worker and what it has imported.
       project('unit', 60_000, { isolate: false, pool: 'threads' }),
       project('contract', 60_000, { isolate: false, retry }),
-      project('integration', 240_000, { retry }),
-      project('e2e', 240_000, { fileParallelism: false, retry }),
-      project('browser', 240_000, { fileParallelism: false, retry }),
+      project('integration', 240_000, ofPrograms),
+      project('e2e', 240_000, ofPrograms),
+      project('browser', 240_000, ofPrograms),
     ],
   },
 });
