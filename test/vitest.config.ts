@@ -1,4 +1,6 @@
+import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
 import { ProjectCounts } from './support/project-counts.ts';
 
 const root = new URL('..', import.meta.url).pathname;
@@ -10,7 +12,13 @@ const retry = process.env['CI'] === undefined ? 0 : 1;
 const project = (
   name: string,
   testTimeout: number,
-  more: { fileParallelism?: false; isolate?: false; pool?: 'threads'; retry?: number } = {},
+  more: {
+    isolate?: false;
+    pool?: 'threads';
+    retry?: number;
+    maxWorkers?: number;
+    sequence?: { groupOrder: number };
+  } = {},
 ) => ({
   root,
   test: {
@@ -23,18 +31,40 @@ const project = (
   },
 });
 
+// Whole programs wait for most of their time: more of them run at a time than there are cores, and the three projects run as one.
+// Unit and contract tests compute, and run before them.
+const ofPrograms = { retry, maxWorkers: Math.ceil(1.5 * availableParallelism()), sequence: { groupOrder: 1 } };
+
+/**
+ * The order of test files: those of projects that run together take turns, in proportion to their number, the longest first. Files of
+ * projects that share workers (`isolate: false`) stay together, because a worker begins anew with another project.
+ */
+class MixedOrder extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const byProject = Map.groupBy(await super.sort(files), ({ project }) => project.name);
+    const placed = [...byProject.values()].flatMap((some) =>
+      some.map((file, index) => {
+        const { isolate, sequence } = file.project.config;
+        return { file, group: sequence.groupOrder, place: isolate ? index / some.length : 0 };
+      }),
+    );
+    return placed.toSorted((a, b) => a.group - b.group || a.place - b.place).map(({ file }) => file);
+  }
+}
+
 export default defineConfig({
   root,
   test: {
     maxWorkers: '100%',
+    sequence: { sequencer: MixedOrder },
     reporters: ['default', new ProjectCounts()],
     projects: [
       // Nothing here mocks a module or leaves a global behind, so files share a worker and what it has imported.
       project('unit', 60_000, { isolate: false, pool: 'threads' }),
       project('contract', 60_000, { isolate: false, retry }),
-      project('integration', 240_000, { retry }),
-      project('e2e', 240_000, { fileParallelism: false, retry }),
-      project('browser', 240_000, { fileParallelism: false, retry }),
+      project('integration', 240_000, ofPrograms),
+      project('e2e', 240_000, ofPrograms),
+      project('browser', 240_000, ofPrograms),
     ],
   },
 });

@@ -15,7 +15,9 @@ import { startRelay } from '../support/relay.ts';
 
 const obstacle = natsObstacle();
 const never = new AbortController().signal;
-describe.skipIf(obstacle !== null)(`trouble with NATS${obstacle === null ? '' : ` (${obstacle})`}`, () => {
+// Each test has a server of its own, and waits for the most part.
+const title = `trouble with NATS${obstacle === null ? '' : ` (${obstacle})`}`;
+describe.skipIf(obstacle !== null)(title, { concurrent: true }, () => {
   test('NATS that is killed in mid-check costs no result where it is back in time', async () => {
     await using server = await startNats({ nodes: ['us1'] });
     await using hub = await startHub(server);

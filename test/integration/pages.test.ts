@@ -82,7 +82,8 @@ test('docs/first-mail.md', async () => {
     .replace('0.0.0.0:8080', `127.0.0.1:${world.port}`)
     .replace('127.0.0.1:8080', `127.0.0.1:${world.port}`)
     .replace('127.0.0.1:9', `127.0.0.1:${await closedPort()}`)
-    .replace('every: 10s', 'every: 1s');
+    .replace('every: 10s', 'every: 1s')
+    .replace('to: [ops@example.com] }', 'to: [ops@example.com] }, group_wait: 500ms, group_interval: 1s');
   const commands = runnable('docs/first-mail.md').map((line) =>
     line.replace('docker exec watchpost node src/watchpost.js', 'watchpost'),
   );

@@ -55,7 +55,8 @@ const figure = async ({ url }: Running, name: string) => {
   return Number(new RegExp(`^${name}(?:\\{[^}]*\\})? (\\S+)$`, 'm').exec(text)?.[1]);
 };
 
-test.each(jumps)(
+// Each has a machine of its own, and waits for the most part.
+test.concurrent.each(jumps)(
   'the clock of the machine is set by %s for some seconds, %s',
   { timeout: 120_000 },
   async (_, when, byMs) => {

@@ -143,7 +143,8 @@ describe.skipIf(why !== null && process.env.CI === undefined)(
       if (why !== null) throw new Error(why);
     });
 
-    test.each(scenes)('$name', async ({ host, type = 'tcp', before = 'true', during, outcome }) => {
+    // Each has a network of its own.
+    test.concurrent.each(scenes)('$name', async ({ host, type = 'tcp', before = 'true', during, outcome }) => {
       const told: { first: string; second: string } = JSON.parse(
         await runIsolated(link, code(host, before, during, type)),
       );
