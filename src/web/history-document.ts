@@ -117,6 +117,18 @@ const events = {
       description: 'The `id` of the last event that was heard: what changed since comes first, as it is now.',
     },
     {
+      name: 'target',
+      in: 'query',
+      schema: { type: 'string' },
+      description: 'Only events of this target.',
+    },
+    {
+      name: 'event',
+      in: 'query',
+      schema: { enum: ['state', 'incident'] },
+      description: 'Only these events, and `beat`.',
+    },
+    {
       name: 'since',
       in: 'query',
       schema: { type: 'string' },

@@ -3,6 +3,7 @@ import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify';
 import { errorBody } from '#protocol/errors.ts';
 import { singleLine } from '#kernel/text.ts';
 import { formatSeconds } from '#kernel/units.ts';
+import type { Page } from '#service/ports.ts';
 import type { Board } from '../state/board.ts';
 import type { Stream } from '../streams.ts';
 import { html } from './markup.ts';
@@ -32,6 +33,24 @@ export function statusRoutes({ site, board, read, stream, publicUrl }: StatusRou
     return reply.code(404).headers(headers).send(body);
   };
 
+  // Drawn once for all who load it while it shows the same.
+  const drawn = new WeakMap<StatusValue, Page>();
+
+  function drawPage(name: string, value: StatusValue, since: number): Page {
+    return site.page(
+      {
+        title: statusTitle(value),
+        place: 'status',
+        content: statusContent(value),
+        refresh: 60,
+        live: `/live${pathOf(name)}`,
+        since,
+        head: html`<link rel="alternate" type="application/atom+xml" href="${pathOf(name)}.atom">\n`,
+      },
+      cached,
+    );
+  }
+
   function answer(name: string, form: string, request: FastifyRequest, reply: FastifyReply) {
     // What changes while the page is drawn comes as an event.
     const since = stream.version;
@@ -43,20 +62,9 @@ export function statusRoutes({ site, board, read, stream, publicUrl }: StatusRou
       reply.headers(cached).type('application/atom+xml; charset=utf-8');
       return reply.send(feedOf(value, `${base}${pathOf(name)}`));
     }
-    const head = html`<link rel="alternate" type="application/atom+xml" href="${pathOf(name)}.atom">\n`;
-    const { headers, body } = site.page(
-      {
-        title: statusTitle(value),
-        place: 'status',
-        content: statusContent(value),
-        refresh: 60,
-        live: `/live${pathOf(name)}`,
-        since,
-        head,
-      },
-      cached,
-    );
-    return reply.headers(headers).send(body);
+    const known = drawn.get(value) ?? drawPage(name, value, since);
+    drawn.set(value, known);
+    return reply.headers(known.headers).send(known.body);
   }
 
   return async (app) => {
