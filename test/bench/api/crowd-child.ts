@@ -74,6 +74,7 @@ function attack(index: number): void {
 }
 
 interface Answer {
+  readonly path: string;
   readonly ok: boolean;
   readonly ms: number;
 }
@@ -85,9 +86,9 @@ async function ask(path: string, index: number): Promise<Answer> {
     request.once('timeout', () => request.destroy(new Error('timeout')));
     const [response] = (await once(request, 'response')) as [IncomingMessage];
     for await (const _ of response);
-    return { ok: response.statusCode === 200, ms: performance.now() - begun };
+    return { path, ok: response.statusCode === 200, ms: performance.now() - begun };
   } catch {
-    return { ok: false, ms: performance.now() - begun };
+    return { path, ok: false, ms: performance.now() - begun };
   }
 }
 
@@ -124,12 +125,14 @@ const calm = figuresOf(await askAll(0));
 for (let index = 0; index < addresses * perAddress; index += 1) attack(index % addresses);
 await pause(5_000);
 const before = await lags();
-const crowded = figuresOf(await askAll(5_000));
+const answers = await askAll(5_000);
+const crowded = figuresOf(answers);
+const byPath = [...Map.groupBy(answers, ({ path }) => path)].map(([path, all]) => ({ path, ...figuresOf(all) }));
 const after = await lags();
 const held = open.size;
 isOver = true;
 for (const socket of open) socket.destroy();
 const checks = { all: after.all - before.all, onTime: after.onTime - before.onTime };
-process.stdout.write(JSON.stringify({ calm, crowded, held, checks }));
+process.stdout.write(JSON.stringify({ calm, crowded, byPath, held, checks }));
 await running.end('SIGKILL');
 process.exit(0);

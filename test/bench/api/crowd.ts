@@ -13,6 +13,7 @@ interface Figures {
 interface Crowd {
   readonly calm: Figures;
   readonly crowded: Figures;
+  readonly byPath: readonly (Figures & { readonly path: string })[];
   readonly held: number;
   readonly checks: { readonly all: number; readonly onTime: number };
 }
@@ -32,7 +33,7 @@ export async function measureCrowd(): Promise<boolean> {
   network.run(['ip', 'link', 'set', 'lo', 'up']);
   network.run(['ip', 'address', 'add', '198.18.0.0/15', 'dev', 'lo']);
   const told = network.run([process.execPath, child, String(addresses), String(seconds)]);
-  const { calm, crowded, held, checks } = JSON.parse(told) as Crowd;
+  const { calm, crowded, byPath, held, checks } = JSON.parse(told) as Crowd;
   const row = (name: string, { asked, withinSecond, refused, p50, p99 }: Figures) => [
     name,
     String(asked),
@@ -46,7 +47,11 @@ export async function measureCrowd(): Promise<boolean> {
   );
   printTable(
     ['other clients', 'asked', 'answered within 1 s', 'not answered', 'p50 ms', 'p99 ms'],
-    [row('alone', calm), row('beside them', crowded)],
+    [
+      row('alone', calm),
+      row('beside them', crowded),
+      ...byPath.map((one) => row(`  ${one.path.replace(/\?.*/, '')}`, one)),
+    ],
   );
   console.log(`checks meanwhile: ${checks.onTime} of ${checks.all} began within 50 ms; aim: 99 % of other clients\n`);
   return crowded.withinSecond >= 0.99 * crowded.asked;
