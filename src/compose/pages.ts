@@ -119,7 +119,7 @@ function pagesOf(config: Config, over: PagesOver, { board, past, sessions, notes
     clock,
     failed: (error) => over.log.warn({ err: error }, 'cannot read past incidents for a status page'),
   });
-  const read = readStatus({ board, past, pages, notes, ahead, outages, clock });
+  const read = freshFor(statusMs, clock, readStatus({ board, past, pages, notes, ahead, outages, clock }));
   // Strangers may follow these pages: they leave room for everybody else.
   const mostViewers = Math.floor(config.http.connections / 2);
   const stream = createStream({ clock, mostViewers, ...statusEvents(read, board, clock) });
@@ -139,6 +139,26 @@ function pagesOf(config: Config, over: PagesOver, { board, past, sessions, notes
           status,
         ]
       : [shared],
+  };
+}
+
+// Strangers load status pages, ten thousand at a time on a bad day: what they show is looked up and drawn a few times a second.
+const statusMs = 250;
+
+function freshFor<Value>(
+  ms: number,
+  clock: Clock,
+  read: (name: string) => Value | null,
+): (name: string) => Value | null {
+  const known = new Map<string, { readonly at: number; readonly value: Value }>();
+  return (name) => {
+    const now = clock.elapsed();
+    const last = known.get(name);
+    if (last !== undefined && now - last.at < ms) return last.value;
+    const value = read(name);
+    if (value === null) known.delete(name);
+    else known.set(name, { at: now, value });
+    return value;
   };
 }
 

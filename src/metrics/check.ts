@@ -1,6 +1,6 @@
 import type { Vote } from '#monitor/judge/vote.ts';
 import type { Family, Register } from './register.ts';
-import { type Distribution, type SeriesLabels, LabelSet, Sample } from './series.ts';
+import { type Distribution, JoinedLabels, type SeriesLabels, LabelSet, Sample } from './series.ts';
 
 type VoteOutcome = Vote['outcome'];
 type FactName = keyof VoteOutcome['facts'];
@@ -23,9 +23,9 @@ export interface CheckMetrics {
 
 interface TargetNodeSeries {
   readonly check: string;
-  readonly labels: LabelSet;
+  readonly labels: JoinedLabels;
   /** The same without the check. */
-  readonly place: LabelSet;
+  readonly place: JoinedLabels;
   duration: Distribution;
   /** What follows is of the last outcome; its series are made when they are scraped. */
   up: number | null;
@@ -39,6 +39,13 @@ interface TargetNodeSeries {
   last: CountedVote | null;
 }
 
+interface SeriesByNode {
+  readonly check: string;
+  readonly labels: LabelSet;
+  readonly place: LabelSet;
+  readonly nodes: Map<string, TargetNodeSeries>;
+}
+
 interface CountedVote {
   readonly status: VoteOutcome['status'];
   readonly reason: string;
@@ -48,10 +55,11 @@ interface CountedVote {
 export function createCheckMetrics(register: Register, firstBounds: readonly number[]): CheckMetrics {
   let bounds = firstBounds;
   let duration = durationFamily(register, bounds);
-  const targets = new Map<string, Map<string, TargetNodeSeries>>();
+  const targets = new Map<string, SeriesByNode>();
   const pairs = function* all() {
-    for (const nodes of targets.values()) yield* nodes.values();
+    for (const { nodes } of targets.values()) yield* nodes.values();
   };
+  const nodeLabels = createLabelSets();
   createLastViews(register, pairs);
   const results = register.counter(
     'watchpost_check_results_total',
@@ -76,25 +84,14 @@ export function createCheckMetrics(register: Register, firstBounds: readonly num
   }
 
   function pairOf(target: string, check: string, node: string): TargetNodeSeries {
-    let nodes = targets.get(target);
-    if (nodes === undefined) targets.set(target, (nodes = new Map<string, TargetNodeSeries>()));
-    let pair = nodes.get(node);
+    let own = targets.get(target);
+    if (own?.check !== check) targets.set(target, (own = seriesOf(target, check, own?.nodes)));
+    let pair = own.nodes.get(node);
     if (pair === undefined) {
-      const labels = new LabelSet({ target, check, node });
-      pair = {
-        check,
-        labels,
-        place: new LabelSet({ target, node }),
-        duration: duration.add(labels),
-        up: null,
-        seconds: null,
-        phases: {},
-        facts: {},
-        kept: null,
-        results: [],
-        last: null,
-      };
-      nodes.set(node, pair);
+      const ofNode = nodeLabels(node, () => ({ node }));
+      const labels = new JoinedLabels(own.labels, ofNode);
+      pair = newPair(check, { labels, place: new JoinedLabels(own.place, ofNode) }, duration.add(labels));
+      own.nodes.set(node, pair);
     }
     return pair;
   }
@@ -121,7 +118,7 @@ export function createCheckMetrics(register: Register, firstBounds: readonly num
   }
 
   function keep(wanted: (target: string, node: string, pair: TargetNodeSeries) => boolean): void {
-    for (const [target, nodes] of targets) {
+    for (const [target, { nodes }] of targets) {
       for (const [node, pair] of nodes) {
         if (wanted(target, node, pair)) continue;
         drop(pair);
@@ -136,7 +133,7 @@ export function createCheckMetrics(register: Register, firstBounds: readonly num
       for (const vote of votes) record(target, check, vote);
     },
     forgetFacts(target) {
-      for (const pair of targets.get(target)?.values() ?? []) {
+      for (const pair of targets.get(target)?.nodes.values() ?? []) {
         pair.facts = {};
         pair.kept = null;
       }
@@ -146,11 +143,35 @@ export function createCheckMetrics(register: Register, firstBounds: readonly num
       bounds = next;
       register.drop([duration]);
       duration = durationFamily(register, bounds);
-      for (const nodes of targets.values())
+      for (const { nodes } of targets.values())
         for (const pair of nodes.values()) pair.duration = duration.add(pair.labels);
     },
     keepTargets: (checkByTarget) => keep((target, _, pair) => checkByTarget.get(target) === pair.check),
     keepNodes: (names) => keep((_, node) => names.has(node)),
+  };
+}
+
+function seriesOf(target: string, check: string, nodes = new Map<string, TargetNodeSeries>()): SeriesByNode {
+  return { check, labels: new LabelSet({ target, check }), place: new LabelSet({ target }), nodes };
+}
+
+function newPair(
+  check: string,
+  { labels, place }: Pick<TargetNodeSeries, 'labels' | 'place'>,
+  duration: Distribution,
+): TargetNodeSeries {
+  return {
+    check,
+    labels,
+    place,
+    duration,
+    up: null,
+    seconds: null,
+    phases: {},
+    facts: {},
+    kept: null,
+    results: [],
+    last: null,
   };
 }
 

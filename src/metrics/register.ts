@@ -1,4 +1,4 @@
-import { Distribution, type SeriesLabels, LabelSet, Sample, type MetricSeries } from './series.ts';
+import { Distribution, JoinedLabels, type SeriesLabels, LabelSet, Sample, type MetricSeries } from './series.ts';
 
 export type MetricType = 'counter' | 'gauge' | 'histogram';
 
@@ -17,10 +17,15 @@ export class Family<S extends MetricSeries = Sample> implements ShownFamily {
   readonly name: string;
   readonly help: string;
   readonly type: MetricType;
-  readonly #create: (labels: LabelSet, more: LabelSet | null) => S;
+  readonly #create: (labels: LabelSet | JoinedLabels, more: LabelSet | null) => S;
   #series = new Set<S>();
 
-  constructor(type: MetricType, name: string, help: string, create: (labels: LabelSet, more: LabelSet | null) => S) {
+  constructor(
+    type: MetricType,
+    name: string,
+    help: string,
+    create: (labels: LabelSet | JoinedLabels, more: LabelSet | null) => S,
+  ) {
     this.type = type;
     this.name = name;
     this.help = help;
@@ -28,8 +33,9 @@ export class Family<S extends MetricSeries = Sample> implements ShownFamily {
   }
 
   /** A new series, which its caller keeps: no other may have these labels. Those of many series are best given as one set. */
-  add(labels: SeriesLabels | LabelSet, more: LabelSet | null = null): S {
-    const series = this.#create(labels instanceof LabelSet ? labels : new LabelSet(labels), more);
+  add(labels: SeriesLabels | LabelSet | JoinedLabels, more: LabelSet | null = null): S {
+    const isSet = labels instanceof LabelSet || labels instanceof JoinedLabels;
+    const series = this.#create(isSet ? labels : new LabelSet(labels), more);
     this.#series.add(series);
     return series;
   }

@@ -15,16 +15,35 @@ export class LabelSet {
   }
 }
 
+/** Labels of two sets, the first ones first. Of targets on nodes there are many: each has its own text only while it is written. */
+export class JoinedLabels {
+  readonly #first: LabelSet;
+  readonly #second: LabelSet;
+
+  constructor(first: LabelSet, second: LabelSet) {
+    this.#first = first;
+    this.#second = second;
+  }
+
+  get labels(): SeriesLabels {
+    return { ...this.#first.labels, ...this.#second.labels };
+  }
+
+  get text(): string {
+    return `${this.#first.text},${this.#second.text}`;
+  }
+}
+
 /** A counter's or a gauge's value; null while there is none to export. */
 export class Sample {
   value: number | null;
   /** Counts what starts at 0, from 1, in the order in which it came; 0 for what does not. */
   readonly birth: number;
-  readonly #shared: LabelSet;
+  readonly #shared: LabelSet | JoinedLabels;
   readonly #more: LabelSet | null;
 
   /** `more` are labels beside those that it shares with others of its target. */
-  constructor(shared: LabelSet, value: number | null, birth: number, more: LabelSet | null = null) {
+  constructor(shared: LabelSet | JoinedLabels, value: number | null, birth: number, more: LabelSet | null = null) {
     this.#shared = shared;
     this.#more = more;
     this.value = value;
@@ -58,13 +77,18 @@ interface HistogramState {
 export class Distribution {
   readonly birth: number;
   readonly native: NativeBuckets;
-  readonly #shared: LabelSet;
+  readonly #shared: LabelSet | JoinedLabels;
   readonly #bounds: readonly number[];
   readonly #counts: number[];
   #sum: number;
   #count: number;
 
-  constructor(shared: LabelSet, bounds: readonly number[], birth: number, observed: HistogramState | null = null) {
+  constructor(
+    shared: LabelSet | JoinedLabels,
+    bounds: readonly number[],
+    birth: number,
+    observed: HistogramState | null = null,
+  ) {
     this.#shared = shared;
     this.birth = birth;
     this.native = observed?.native ?? new NativeBuckets();

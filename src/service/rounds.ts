@@ -216,9 +216,24 @@ class RoundCollector implements TargetRounds {
         return;
       }
     }
-    const round = roundOf({ dueAt, voters, votes, missing: (node) => attendance.missing(node, dueAt) });
+    const round = roundOf({
+      dueAt,
+      voters: this.#countedVoters(dueAt, votes),
+      votes,
+      missing: (node) => attendance.missing(node, dueAt),
+    });
     this.#settle(dueAt, votes, round.votes);
     void sink.round(round);
+  }
+
+  // Only healthy results are skipped: a round in which all others are up too is up without them.
+  #countedVoters(dueAt: number, votes: ReadonlyMap<string, NodeOutcome>): readonly NodeInfo[] {
+    const voters = this.#voters;
+    if (votes.size === 0 || votes.size >= voters.length) return voters;
+    for (const { outcome } of votes.values()) if (outcome.status !== 'up') return voters;
+    const attendance = this.#attendance;
+    const isSkipped = ({ name }: NodeInfo) => attendance.isThere(name) && attendance.isShed(name, dueAt);
+    return voters.filter((node) => votes.has(node.name) || !isSkipped(node));
   }
 
   // A node that was not heard, or not in time, may hold its vote still: without a verdict there is room for it.

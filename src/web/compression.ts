@@ -10,18 +10,39 @@ export function takesGzip(header: string | string[] | undefined): boolean {
 
 /** Packs pages, drawings and feeds for those who take them packed; answers to programs stay as they are, and wait for nothing. */
 export function compressPages(app: FastifyInstance): void {
+  const publicPages = createPackedPages();
   app.addHook('onSend', (request, reply, payload, done) => {
     if (!isPage(reply, payload)) return done(null, payload);
-    const { vary } = reply.getHeaders();
+    const { vary, 'cache-control': caching } = reply.getHeaders();
     reply.header('vary', [vary, 'accept-encoding'].flat().filter(Boolean).join(', '));
     if (!takesGzip(request.headers['accept-encoding'])) return done(null, payload);
+    const send = (packed: Buffer) => {
+      reply.header('content-encoding', 'gzip').removeHeader('content-length');
+      done(null, packed);
+    };
+    const known = publicPages.get(payload);
+    if (known !== undefined) return send(known);
     // What is secret stands in no page: signing in is by cookie, and forms are known by where they come from.
     gzip(payload, { level: 5 }, (error, packed) => {
       if (error !== null) return done(error);
-      reply.header('content-encoding', 'gzip').removeHeader('content-length');
-      done(null, packed);
+      if (/^public\b/.test(String(caching ?? ''))) publicPages.add(payload, packed);
+      send(packed);
     });
   });
+}
+
+const mostPublic = 16;
+
+/** The last few pages that anyone may see, which many load at the same time. */
+function createPackedPages() {
+  const known = new Map<string, Buffer>();
+  return {
+    get: (page: string) => known.get(page),
+    add(page: string, packed: Buffer): void {
+      known.set(page, packed);
+      if (known.size > mostPublic) known.delete(known.keys().next().value ?? '');
+    },
+  };
 }
 
 function isPage(reply: FastifyReply, payload: unknown): payload is string {

@@ -110,7 +110,9 @@ const events = {
       'last-event-id',
       'The `id` of the last event that was heard: what changed since comes first, as it is now.',
     ),
-    parameter('query', 'since', 'The same, for clients that cannot set a header.'),
+    parameter('query', 'target', 'Only events of this target.'),
+    parameter('query', 'event', 'Only these events, and `beat`.', { enum: ['state', 'incident'] }),
+    parameter('query', 'since', 'The same as `last-event-id`, for clients that cannot set a header.'),
   ],
   responses: {
     200: {

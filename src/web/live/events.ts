@@ -1,6 +1,7 @@
 import { shownNode } from '#checks/index.ts';
 import type { Clock } from '#kernel/clock.ts';
 import { type Incident, latestCause } from '#monitor/judge/incident.ts';
+import { eventFilterOf } from '../pages/event-filter.ts';
 import type { Markup } from '../pages/markup.ts';
 import { filtered, filterOf, groupOf, type OverviewFilter } from '../pages/overview-filter.ts';
 import {
@@ -122,15 +123,25 @@ function createPartMemory() {
   };
 }
 
-/** The API's events: `state` for each target that was checked, `incident` for each that was opened, changed or closed. */
+interface TargetEvent extends StreamEvent {
+  readonly target: string;
+}
+
+/**
+ * The API's events: `state` for each target that was checked, `incident` for each that was opened, changed or closed. They are made once
+ * for all views.
+ */
 export function stateEvents(board: Board) {
-  return (version: number): readonly StreamEvent[] => {
+  let last: { readonly from: number; readonly to: number; readonly all: readonly TargetEvent[] } | null = null;
+
+  function eventsSince(version: number): readonly TargetEvent[] {
     const { targets: names, incidents } = board.since(version);
     const changed = new Set(names);
-    const targets = board.targets().filter(({ name }) => changed.has(name));
+    const targets = changed.size === 0 ? [] : board.targets().filter(({ name }) => changed.has(name));
     return [
       ...targets.map(({ name, status, since, dueAt, votes }) => ({
         event: 'state',
+        target: name,
         data: {
           target: name,
           status,
@@ -139,8 +150,15 @@ export function stateEvents(board: Board) {
           votes: Object.fromEntries(votes.map(({ node, outcome }) => [shownNode(node.name), outcome.status])),
         },
       })),
-      ...incidents.map((incident) => ({ event: 'incident', data: shownIncident(incident) })),
+      ...incidents.map((incident) => ({ event: 'incident', target: incident.target, data: shownIncident(incident) })),
     ];
+  }
+
+  return (version: number, view: string): readonly StreamEvent[] => {
+    if (last?.from !== version || last.to !== board.version)
+      last = { from: version, to: board.version, all: eventsSince(version) };
+    const { event, target } = eventFilterOf(view);
+    return last.all.filter((one) => (event === '' || one.event === event) && (target === '' || one.target === target));
   };
 }
 

@@ -1,5 +1,5 @@
 import type { Clock } from '#kernel/clock.ts';
-import { statusParts, statusTitle } from '../pages/status.ts';
+import { statusParts, statusTitle, type StatusValue } from '../pages/status.ts';
 import type { StatusReader } from '../pages/status-value.ts';
 import type { Board } from '../state/board.ts';
 import type { StreamOptions } from '../streams.ts';
@@ -7,6 +7,15 @@ import type { StreamOptions } from '../streams.ts';
 interface DrawnPart {
   readonly markup: string;
   readonly version: number;
+}
+
+// Many viewers come in a second, and get the same.
+const drawnParts = new WeakMap<StatusValue, ReadonlyMap<string, string>>();
+
+function partsOf(value: StatusValue): ReadonlyMap<string, string> {
+  const known = drawnParts.get(value) ?? new Map([...statusParts(value)].map(([name, part]) => [name, String(part)]));
+  drawnParts.set(value, known);
+  return known;
 }
 
 // Notes, maintenance and the past are read so often, besides every change of a target.
@@ -28,13 +37,12 @@ export function statusEvents(
       const known = drawn.get(page) ?? new Map<string, DrawnPart>();
       drawn.set(page, known);
       const parts: Record<string, string> = {};
-      for (const [name, part] of statusParts(value)) {
-        const markup = String(part);
+      for (const [name, markup] of partsOf(value)) {
         if (known.get(name)?.markup !== markup) known.set(name, { markup, version: (version += 1) });
         if ((known.get(name)?.version ?? 0) > from) parts[name] = markup;
       }
       if (Object.keys(parts).length === 0) return [];
-      return [{ event: 'patch', data: { title: statusTitle(value), parts, items: [] } }];
+      return [{ event: 'patch', data: { title: statusTitle(value), parts } }];
     },
     onChange(listener) {
       const changes = board.onChange(listener);

@@ -12,12 +12,15 @@ import { type ChartSpan, chosenSpan, namedSpan, spans, usualSpan } from './chart
 import { chartOf, figuresTable, roundsOf, seriesJson } from './history-values.ts';
 import type { PastKeeper } from './past.ts';
 import { incidentContent, incidentSentence, type IncidentValue } from './incident.ts';
+import { eventViewOf } from './event-filter.ts';
 import { onlyReaders } from './guard.ts';
 import { incidentHref } from './links.ts';
 import { postMortemOf } from './post-mortem.ts';
 import { html, shapeOf, state } from './markup.ts';
-import { filterOf, queryOf } from './overview-filter.ts';
-import { overviewContent, overviewSentence } from './overview.ts';
+import type { Frame } from './layout.ts';
+import { filterOf, type OverviewFilter, queryOf } from './overview-filter.ts';
+import { drawRows, overviewContent, overviewSentence } from './overview.ts';
+import { createSharedDrawing } from './shared-drawing.ts';
 import type { Assets } from '../assets/assets.ts';
 import type { PageSet } from './site.ts';
 import { incidentList, targetContent, targetSentence } from './target.ts';
@@ -59,6 +62,8 @@ async function spanOf(query: unknown, target: LiveTarget, { reader, clock }: Mon
   return namedSpan(span ?? (await usualSpan(reader, target, now)), now);
 }
 
+const eventsOf = (target: string) => `/api/v1/events?target=${encodeURIComponent(target)}`;
+
 const roundsShown = 60;
 const incidentsShown = 200;
 const scriptPoints = 300;
@@ -79,8 +84,11 @@ export function monitorRoutes(pages: MonitorPages): FastifyPluginAsync {
 
 function addOverview(app: FastifyInstance, pages: MonitorPages): void {
   const { site, assets, board, past, clock, access } = pages;
-  app.get('/', async (request, reply) => {
-    const filter = filterOf(request.query);
+  const share = createSharedDrawing<Pick<Frame, 'title' | 'content' | 'since' | 'again'>>(clock);
+
+  async function draw(filter: OverviewFilter) {
+    // What changes while the page is drawn comes as an event.
+    const since = pages.overviewStream.version;
     const targets = board.targets();
     await past.want(
       targets.map(({ name }) => name),
@@ -94,19 +102,24 @@ function addOverview(app: FastifyInstance, pages: MonitorPages): void {
       past: (target: LiveTarget) => past.of(target),
       filter,
     };
+    await drawRows(value);
     const content = overviewContent(value, assets);
     // Otherwise they are as its viewers have them.
     if (pages.overviewStream.viewers === 0) pages.rememberRows(targets);
+    return { title: overviewSentence(value), content, since, again: targets.some((one) => past.of(one) === null) };
+  }
+
+  app.get('/', async (request, reply) => {
+    const filter = filterOf(request.query);
+    const query = queryOf(filter);
+    const drawn = await share(query, async () => draw(filter));
     return send(
       reply,
       site.page({
         user: access.userOf(request),
-        title: overviewSentence(value),
+        ...drawn,
         place: 'overview',
-        content,
-        live: `/live/overview?${queryOf(filter)}`,
-        since: pages.overviewStream.version,
-        again: targets.some((target) => past.of(target) === null),
+        live: `/live/overview?${query}`,
         refresh: 30,
       }),
     );
@@ -142,7 +155,7 @@ function addTarget(app: FastifyInstance, pages: MonitorPages): void {
         title: targetSentence(value),
         place: 'overview',
         content: targetContent(value),
-        live: '/api/v1/events',
+        live: eventsOf(name),
         liveOf: name,
         again: value.past === null,
         since: pages.changeStream.version,
@@ -179,7 +192,7 @@ function addIncidents(app: FastifyInstance, pages: MonitorPages): void {
         title: sentence,
         place: 'incidents',
         content,
-        live: '/api/v1/events',
+        live: '/api/v1/events?event=incident',
         since: pages.changeStream.version,
         refresh: 30,
       }),
@@ -203,7 +216,7 @@ function addIncidents(app: FastifyInstance, pages: MonitorPages): void {
     const title = incidentSentence(value);
     // What is still to be notified of its end is seen too.
     const isOver = incident.endedAt !== null && incident.deliveries.every(({ state: one }) => one !== 'pending');
-    const live = isOver ? null : '/api/v1/events';
+    const live = isOver ? null : eventsOf(incident.target);
     return send(
       reply,
       site.page({
@@ -224,7 +237,9 @@ function addStreams(app: FastifyInstance, { overviewStream, changeStream }: Moni
   app.get('/live/overview', { exposeHeadRoute: false }, (request, reply) =>
     overviewStream.open(request, reply, queryOf(filterOf(request.query))),
   );
-  app.get('/api/v1/events', { exposeHeadRoute: false }, (request, reply) => changeStream.open(request, reply));
+  app.get('/api/v1/events', { exposeHeadRoute: false }, (request, reply) =>
+    changeStream.open(request, reply, eventViewOf(request.query)),
+  );
   app.addHook('preClose', async () => {
     overviewStream[Symbol.dispose]();
     changeStream[Symbol.dispose]();

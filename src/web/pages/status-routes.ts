@@ -5,6 +5,7 @@ import { errorBody } from '#protocol/errors.ts';
 import type { Clock } from '#kernel/clock.ts';
 import { singleLine } from '#kernel/text.ts';
 import { formatSeconds } from '#kernel/units.ts';
+import type { Page } from '#service/ports.ts';
 import type { Board } from '../state/board.ts';
 import type { Stream } from '../streams.ts';
 import { brandFile, brandOf, headOf } from './brand.ts';
@@ -42,6 +43,25 @@ export function statusRoutes(routes: StatusRoutes): FastifyPluginAsync {
     return reply.code(404).headers(headers).send(body);
   };
 
+  // Drawn once for all who load it while it shows the same.
+  const drawn = new WeakMap<StatusValue, { readonly url: string; readonly page: Page }>();
+
+  function drawPage(name: string, value: StatusValue, since: number, url: string): Page {
+    return site.page(
+      {
+        title: statusTitle(value),
+        place: 'status',
+        content: statusContent(value, pathOf(name), archiveOf(name)),
+        refresh: 60,
+        live: `/live${pathOf(name)}`,
+        since,
+        head: headOf(value, pathOf(name), url),
+        ...brandOf(name, pages()),
+      },
+      cached,
+    );
+  }
+
   function answer(name: string, form: string, request: FastifyRequest, reply: FastifyReply) {
     // What changes while the page is drawn comes as an event.
     const since = stream.version;
@@ -57,20 +77,10 @@ export function statusRoutes(routes: StatusRoutes): FastifyPluginAsync {
       reply.headers(cached).type('text/calendar; charset=utf-8');
       return reply.send(calendarOf(value, url));
     }
-    const { headers, body } = site.page(
-      {
-        title: statusTitle(value),
-        place: 'status',
-        content: statusContent(value, pathOf(name), archiveOf(name)),
-        refresh: 60,
-        live: `/live${pathOf(name)}`,
-        since,
-        head: headOf(value, pathOf(name), url),
-        ...brandOf(name, pages()),
-      },
-      cached,
-    );
-    return reply.headers(headers).send(body);
+    const last = drawn.get(value);
+    const page = last?.url === url ? last.page : drawPage(name, value, since, url);
+    drawn.set(value, { url, page });
+    return reply.headers(page.headers).send(page.body);
   }
 
   return async (app) => {

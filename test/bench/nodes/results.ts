@@ -5,6 +5,7 @@ import { startNats } from '../../support/nats-server.ts';
 import { cpuSeconds, memoryBytes } from '../tools/processes.ts';
 import { limitCpu } from '../tools/cpu-limit.ts';
 import { figure, printTable } from '../tools/table.ts';
+import { watchResponses } from './responses.ts';
 import { startHub, storedBetween, tellUnknown, tellWarnings } from './hub.ts';
 import type { Sent } from './results-child.ts';
 
@@ -41,6 +42,9 @@ export async function measureResults(loads: readonly ResultsLoad[]): Promise<voi
       'blamed',
       'late',
       'MB of the hub',
+      '/healthz p99 ms',
+      '/metrics max ms',
+      '/ max ms',
     ],
     rows,
   );
@@ -77,7 +81,10 @@ async function measure({ nodes: count, perSecond, seconds, share }: ResultsLoad)
     const from = Math.ceil(Date.now() / 1_000) * 1_000;
     await pause(from - Date.now());
     const before = { hub: cpuSeconds(pid), nodes: cpuSeconds(child.pid ?? 0) };
+    using responses = watchResponses(hub.running.url);
     await pause(seconds * 1_000);
+    const { health, metrics, page } = responses.figures();
+    responses[Symbol.dispose]();
     const after = { hub: cpuSeconds(pid), nodes: cpuSeconds(child.pid ?? 0) };
     const memory = memoryBytes(pid).now;
     await pause(settleMs);
@@ -97,6 +104,9 @@ async function measure({ nodes: count, perSecond, seconds, share }: ResultsLoad)
       String(blamed),
       String(late),
       (memory / 1e6).toFixed(0),
+      health.toFixed(0),
+      metrics.toFixed(0),
+      page.toFixed(0),
     ];
   } finally {
     child.disconnect();

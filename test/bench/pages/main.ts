@@ -8,12 +8,17 @@ import { tcpServer } from '../../support/tcp-servers.ts';
 import { sumsOf, writeYear } from '../../support/written-year.ts';
 import { comeFirst, cpuSeconds, memoryBytes } from '../tools/processes.ts';
 import { figure, percentile, printTable } from '../tools/table.ts';
+import { measureStatusViewers } from './status-viewers.ts';
 import { openViewers } from './viewers.ts';
 
 // Pages of the real program with 1,000 targets on 3 nodes and a year of history, each beside a bare route that sends as many bytes;
 // then a thousand viewers with their streams, and how late checks begin meanwhile.
 
 comeFirst();
+if (process.argv.includes('--status')) {
+  await measureStatusViewers();
+  process.exit(0);
+}
 const targets = Array.from({ length: 1_000 }, (_, index) => `target-${String(index).padStart(4, '0')}`);
 const nodes = ['de1', 'us1', 'jp1'];
 const [loads, seconds, viewers] = [30, 60, 1_000];
@@ -97,6 +102,8 @@ printTable(
     [String(crowd.count()), ...crowded],
   ],
 );
+await running.end('SIGKILL');
+await measureStatusViewers();
 
 async function loadsOf(url: string) {
   const times: number[] = [];

@@ -16,14 +16,18 @@ export async function openViewers(url: string, count: number): Promise<Viewers> 
   const agent = new Agent({ maxSockets: Number.POSITIVE_INFINITY });
 
   function view(number: number): ReturnType<typeof get> {
-    const request = get(url, { agent, headers: { accept: 'text/event-stream' } }, (response) => {
-      open.add(number);
-      response.on('data', (chunk: Buffer) => void (bytes += chunk.length));
-      response.on('close', () => {
-        open.delete(number);
-        if (!isOver) setTimeout(view, 100, number);
-      });
-    });
+    const request = get(
+      url,
+      { agent, headers: { accept: 'text/event-stream', 'accept-encoding': 'gzip' } },
+      (response) => {
+        open.add(number);
+        response.on('data', (chunk: Buffer) => void (bytes += chunk.length));
+        response.on('close', () => {
+          open.delete(number);
+          if (!isOver) setTimeout(view, 100, number);
+        });
+      },
+    );
     request.on('error', () => {
       if (!isOver) setTimeout(view, 1_000, number);
     });

@@ -156,3 +156,27 @@ test('who may not see what is watched, and whose head is too large, is told so a
   const seen = ['200', ...refused.map(({ statusCode }) => String(statusCode))];
   expect(Object.keys(operation.responses).toSorted()).toEqual(seen.toSorted());
 });
+
+test('a client hears of one target or of one kind of event alone', async () => {
+  const { url, board, open } = await serve();
+  const streams = await Promise.all(
+    ['target=shop', 'target=blog', 'event=incident'].map(async (one) => ask(`${url}?${one}`)),
+  );
+  const now = systemClock.now();
+  const verdict = { status: 'down' as const };
+  board.roundDone('shop', { dueAt: now, votes: [vote('de1', down())], verdict, inMaintenance: false });
+  open.push(incident('shop', now), incident('blog', now));
+  board.incidentsChanged(open);
+  const heard = await Promise.all(streams.map(async (stream, index) => hear(stream, [2, 1, 2][index] ?? 0)));
+  expect(heard.map((all) => all.map(({ event, data }) => [event, (data as { target: string }).target]))).toEqual([
+    [
+      ['state', 'shop'],
+      ['incident', 'shop'],
+    ],
+    [['incident', 'blog']],
+    [
+      ['incident', 'shop'],
+      ['incident', 'blog'],
+    ],
+  ]);
+});

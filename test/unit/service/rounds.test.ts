@@ -18,6 +18,7 @@ function collect(over = 0) {
   const rounds: CollectedRound[] = [];
   let skipped = 0;
   const offline = new Map<string, string>();
+  const shed = new Set<string>();
   const collected = collectRounds(
     {
       target,
@@ -36,6 +37,7 @@ function collect(over = 0) {
         queued: 0,
         lagSeconds: 0,
       }),
+      isShed: (name) => shed.has(name),
     },
     { over, decided: over },
   );
@@ -49,7 +51,7 @@ function collect(over = 0) {
     return taken;
   };
   const judge = (now: number) => collected.judge(now, Number.POSITIVE_INFINITY);
-  return { collected, rounds, offline, due, vote, judge, skipped: () => skipped };
+  return { collected, rounds, offline, shed, due, vote, judge, skipped: () => skipped };
 }
 
 const said = ({ votes }: CollectedRound) =>
@@ -75,6 +77,27 @@ test('who does not vote until the limit is unknown by its own fault', () => {
   expect(rounds).toEqual([]);
   judge(due(0) + limitMs);
   expect(rounds.map(said)).toEqual([['de1 up', 'us1 up', 'jp1 unknown no_answer']]);
+});
+
+test('a round that is up is judged without the healthy results that an overloaded hub skipped', () => {
+  const { rounds, vote, judge, due, shed, offline } = collect();
+  shed.add('us1').add('jp1');
+  vote(0, 0);
+  judge(due(0) + limitMs);
+  expect(rounds.map(said)).toEqual([['de1 up']]);
+  // A node that is away may see it down, and so may others where one does.
+  offline.set('jp1', 'the link is cut');
+  vote(0, 1);
+  judge(due(1) + limitMs);
+  expect(rounds.map(said)[1]).toEqual(['de1 up', 'jp1 unknown gone']);
+  offline.clear();
+  vote(0, 2, down());
+  judge(due(2) + limitMs);
+  expect(rounds.map(said)[2]).toEqual([
+    'de1 down refused',
+    'us1 unknown service_limited',
+    'jp1 unknown service_limited',
+  ]);
 });
 
 test('nobody waits for a node that is away; where all are, the round is of unknowns', () => {

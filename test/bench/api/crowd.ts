@@ -1,0 +1,58 @@
+import { fileURLToPath } from 'node:url';
+import { createNetworkNamespace, namespaceObstacle } from '../../support/network-namespace.ts';
+import { printTable } from '../tools/table.ts';
+
+interface Figures {
+  readonly asked: number;
+  readonly withinSecond: number;
+  readonly refused: number;
+  readonly p50: number;
+  readonly p99: number;
+}
+
+interface Crowd {
+  readonly calm: Figures;
+  readonly crowded: Figures;
+  readonly byPath: readonly (Figures & { readonly path: string })[];
+  readonly held: number;
+  readonly checks: { readonly all: number; readonly onTime: number };
+}
+
+const child = fileURLToPath(new URL('crowd-child.ts', import.meta.url));
+const addresses = 1_000;
+const seconds = 20;
+
+/** Measures how clients are answered beside 1,000 addresses that want to shut the service for them; gives whether the aim was met. */
+export async function measureCrowd(): Promise<boolean> {
+  const obstacle = namespaceObstacle();
+  if (obstacle !== null) {
+    console.log(obstacle);
+    return true;
+  }
+  await using network = createNetworkNamespace();
+  network.run(['ip', 'link', 'set', 'lo', 'up']);
+  network.run(['ip', 'address', 'add', '198.18.0.0/15', 'dev', 'lo']);
+  const told = network.run([process.execPath, child, String(addresses), String(seconds)]);
+  const { calm, crowded, byPath, held, checks } = JSON.parse(told) as Crowd;
+  const row = (name: string, { asked, withinSecond, refused, p50, p99 }: Figures) => [
+    name,
+    String(asked),
+    `${((withinSecond / asked) * 100).toFixed(1)} %`,
+    String(refused),
+    p50.toFixed(0),
+    p99.toFixed(0),
+  ];
+  console.log(
+    `${addresses} addresses, 2 connections each: idle, half a head, a body without end, a stream, wrong logins; ${held} connections are held`,
+  );
+  printTable(
+    ['other clients', 'asked', 'answered within 1 s', 'not answered', 'p50 ms', 'p99 ms'],
+    [
+      row('alone', calm),
+      row('beside them', crowded),
+      ...byPath.map((one) => row(`  ${one.path.replace(/\?.*/, '')}`, one)),
+    ],
+  );
+  console.log(`checks meanwhile: ${checks.onTime} of ${checks.all} began within 50 ms; aim: 99 % of other clients\n`);
+  return crowded.withinSecond >= 0.99 * crowded.asked;
+}
