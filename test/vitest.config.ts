@@ -31,9 +31,9 @@ const project = (
   },
 });
 
-// Whole programs wait for most of their time: more of them run at a time than there are cores, and the three projects run as one.
+// Whole programs wait for most of their time, so files of the three projects run beside each other.
 // Unit and contract tests compute, and run before them.
-const ofPrograms = { retry, maxWorkers: Math.ceil(1.5 * availableParallelism()), sequence: { groupOrder: 1 } };
+const ofPrograms = { retry, maxWorkers: availableParallelism(), sequence: { groupOrder: 1 } };
 
 /**
  * The order of test files: those of projects that run together take turns, in proportion to their number, the longest first. Files of
