@@ -8,32 +8,43 @@ import {
   readNextDeliveryAt,
   readSentMessages,
   readToldAndOpen,
+  retryable,
   retryDeliveries,
 } from './deliveries.ts';
 import type { BetterSQLite3Database } from './drizzle.ts';
-import type { CommitQueue } from './queue.ts';
+import type { WriteQueue } from './queue.ts';
+import type { SharedWriting } from './shared-store.ts';
 
 export interface DeliveryDependencies {
   readonly database: BetterSQLite3Database;
-  readonly queue: Pick<CommitQueue, 'settle' | 'waitingSettlements'>;
+  readonly queue: Pick<WriteQueue, 'settle' | 'waitingSettlements'>;
+  /** Set if several hubs share the history. */
+  readonly sharing: SharedWriting | null;
   readonly clock: Clock;
   /** Gives whatever the database throws its way out. */
   readonly guard: <Result>(action: () => Result) => Result;
 }
 
 /** The outbox's part of the store. */
-export function createDeliveryStore({ database, queue, clock, guard }: DeliveryDependencies) {
+export function createDeliveryStore({ database, queue, sharing, clock, guard }: DeliveryDependencies) {
   const channels = new Set(readChannels(database));
   const store: DeliveryStore = {
     dueDeliveries: (now, limit) => guard(() => readDue(database, queue.waitingSettlements(), now, limit)),
     nextDeliveryAt: (now) => guard(() => readNextDeliveryAt(database, queue.waitingSettlements(), now)),
-    claim: (message, ids) => queue.settle(ids.map((id) => ({ id, state: 'claimed', message }))),
+    ...(sharing !== null && { claimsRepeats: true }),
+    claim(message, ids) {
+      const claims = ids.map((id) => ({ id, state: 'claimed', message }) as const);
+      return sharing === null ? queue.settle(claims) : sharing.claimed(claims);
+    },
     settle: (settlements) => queue.settle(settlements),
     toldAndOpen: (channel) => guard(() => readToldAndOpen(database, channel)),
     sentMessages: (since) => guard(() => readSentMessages(database, since)),
     deliveryCounts: () => guard(() => readCounts(database, channels, clock.now())),
     listDeliveries: (options) => guard(() => readDeliveries(database, options)),
-    retryDeliveries: (ids) => guard(() => retryDeliveries(database, ids, clock.now())),
+    retryDeliveries: (ids) =>
+      guard(() =>
+        sharing === null ? retryDeliveries(database, ids, clock.now()) : sharing.retry(retryable(database, ids)),
+      ),
   };
   return {
     store,

@@ -98,7 +98,7 @@ describe('the message that tells a delivery', () => {
       const [due] = store.dueDeliveries(start, 10);
       expect(due).toMatchObject({ message: null, root: null });
       const { id } = due!.delivery;
-      store.claim('m1', [id]);
+      await store.claim('m1', [id]);
       const after = await reopen();
       expect(after.dueDeliveries(start, 10)).toMatchObject([{ message: 'm1', delivery: { id, attempts: 0 } }]);
       after.settle([{ id, state: 'pending', nextAttemptAt: start, error: 'lost', message: 'm1' }]);
