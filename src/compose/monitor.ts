@@ -41,6 +41,8 @@ export interface WatchingDependencies {
   readonly log: Log;
   readonly wakeOutbox: () => void;
   readonly unstored: Pick<UnstoredDeliveries, 'tell' | 'beginningsOf'>;
+  /** Whether notifications may go out although they are not stored. */
+  readonly mayTell: () => boolean;
   /** Whether no message gets through to any recipient. */
   readonly isCutOff: () => boolean;
   /** Called with the name of each round that is stored, for nodes that wait for the receipt. */
@@ -70,6 +72,7 @@ export function startWatching({
   board,
   changes,
   unstored,
+  mayTell,
   ...parts
 }: WatchingDependencies): MonitorRuntime {
   for (const { openIncidents } of parts.store.load()) {
@@ -89,6 +92,7 @@ export function startWatching({
     log,
     events: eventsOf({ metrics, stored, board, changes, tellChanged }),
     onUnstored(record) {
+      if (!mayTell()) return;
       unstored.tell(record);
       tellChanged(record.incidents);
     },

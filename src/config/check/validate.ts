@@ -50,6 +50,7 @@ export function validateConfig(
     ...foreignServiceProblems(root),
     ...nothingToDo(root),
     ...nowhereToCheck(root),
+    ...unconnectedHub(root),
   ];
   const sound = output === null ? without(root.value, issues) : root.value;
   const file = output ?? validate(ConfigFile, sound).output;
@@ -116,6 +117,14 @@ function nowhereToCheck(root: SourceNode): readonly Problem[] {
   const nodes = find(root, ['nodes']);
   if (nodes === null || !isRecord(nodes.value) || nodes.children.size > 0 || find(root, ['nats']) !== null) return [];
   return [problemAtKey(root, ['nodes'], 'needs at least one node, such as "zz1: {}", where there is no nats')];
+}
+
+function unconnectedHub(root: SourceNode): readonly Problem[] {
+  if ((find(root, ['hubs'])?.value ?? undefined) === undefined) return [];
+  if (asksForeignService(root))
+    return [problemAtKey(root, ['hubs'], 'cannot be used where another service runs the checks')];
+  if (find(root, ['nats']) !== null) return [];
+  return [problemAtKey(root, ['hubs'], 'needs nats: hubs share their history through it')];
 }
 
 // Null where more may join, or where only another service knows.
