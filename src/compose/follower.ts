@@ -1,6 +1,7 @@
 import type { Incident } from '#monitor/judge/incident.ts';
 import type { Silence } from '#monitor/suppress/silence.ts';
 import type { Clock } from '#kernel/clock.ts';
+import type { NodeStatus } from '#service/ports.ts';
 import type { Config } from '#config/config.ts';
 import type { Metrics } from '#metrics/metrics.ts';
 import type { RoundRecord } from '#monitor/judge/round-record.ts';
@@ -13,6 +14,8 @@ import type { Notes } from '#web/state/notes.ts';
 export interface FollowerView {
   openIncidents(): readonly Incident[];
   silences(): readonly Silence[];
+  /** The nodes that voted lately. */
+  statuses(): readonly NodeStatus[];
   /** Shows what another hub wrote. */
   applied(writes: readonly SharedWrite[], shown: ShownParts): void;
 }
@@ -24,13 +27,24 @@ export interface ShownParts {
   readonly pages: { readonly board: Board; readonly notes: Pick<Notes, 'reload'> };
 }
 
+const shownMs = 600_000;
+
 export function createFollowerView(store: Pick<Store, 'load' | 'silences'>, clock: Clock): FollowerView {
   // Read for each page: they change rarely.
   let open: readonly Incident[] | null = null;
+  const nodes = new Map<string, { readonly status: NodeStatus; readonly seenAt: number }>();
+
+  function seen(votes: RoundRecord['votes']): void {
+    for (const { node: info } of votes) {
+      const status = { info, online: true, reason: null, capabilities: {}, running: 0, queued: 0, lagSeconds: 0 };
+      nodes.set(info.name, { status, seenAt: clock.elapsed() });
+    }
+  }
 
   function showRound(round: RoundRecord, { config, metrics, pages }: ShownParts): void {
     const { target, dueAt, votes, verdict, incidents, revisedAt } = round;
     const watched = config.targets.find(({ name }) => name === target);
+    seen(votes.filter(({ outcome }) => outcome.status !== 'unknown'));
     if (verdict !== undefined && watched !== undefined && revisedAt === undefined && votes.length > 0) {
       const { status, inMaintenance } = verdict;
       pages.board.roundDone(target, { dueAt, votes, verdict: { status }, inMaintenance });
@@ -49,6 +63,10 @@ export function createFollowerView(store: Pick<Store, 'load' | 'silences'>, cloc
   return {
     openIncidents: () => (open ??= store.load().flatMap(({ openIncidents }) => openIncidents)),
     silences: () => store.silences(clock.now()),
+    statuses() {
+      const now = clock.elapsed();
+      return [...nodes.values()].flatMap(({ status, seenAt }) => (now - seenAt < shownMs ? [status] : []));
+    },
     applied(writes, shown) {
       for (const write of writes) {
         if (write.kind === 'round') showRound(write.round, shown);

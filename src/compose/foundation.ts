@@ -26,6 +26,8 @@ export interface Foundation {
 /** The store of a hub that shares its history. It outlives what stands on it. */
 export interface SharedFoundation {
   readonly store: Store;
+  /** The nodes while this hub follows, null while it leads. */
+  readonly nodes: () => ReturnType<ReplaceableCheckRunner['nodes']> | null;
 }
 
 /** Opens the store and what checks are run by; what has to be closed goes to `started`. */
@@ -44,7 +46,7 @@ export async function openFoundation(
     version,
     shown: config.metrics,
     sources: {
-      nodes: () => checking.nodes(),
+      nodes: () => shared?.nodes() ?? checking.nodes(),
       deliveries: () => store.deliveryCounts(),
       store: () => storeFiguresOf(store, clock),
       budgets: () => upcoming.watching?.monitor.budgets() ?? [],

@@ -58,9 +58,14 @@ export async function openStanding(
   for (const file of config.exposedFiles) log.warn({ file }, exposedAdvice(file));
   await using started = new AsyncDisposableStack();
   const upcoming = createUpcoming(config);
-  const foundation = await openFoundation(config, { ...environment, lateness }, upcoming, source, started, sharing);
+  const following = sharing === null ? null : createFollowerView(sharing.store, clock);
+  const isFollower = () => following !== null && upcoming.watching === null;
+  const statuses = () => (isFollower() ? (following?.statuses() ?? []) : checking.statuses());
+  const nodes = () =>
+    isFollower() ? statuses().map(({ info }) => ({ info, up: true, eventLoopLagSeconds: null })) : null;
+  const shared = sharing === null ? null : { store: sharing.store, nodes };
+  const foundation = await openFoundation(config, { ...environment, lateness }, upcoming, source, started, shared);
   const { store, metrics, history, checking, identity } = foundation;
-  const following = sharing === null ? null : createFollowerView(store, clock);
 
   const acknowledging = acknowledgingOf(() => upcoming.started(), { inForce: upcoming.inForce, store, clock, random });
   const { acknowledgeAt, acknowledgeAllAt } = acknowledging;
@@ -70,11 +75,18 @@ export async function openStanding(
     { ...parts, acknowledgeAt, acknowledgeAllAt },
     started,
   );
-  const isFollower = () => sharing !== null && upcoming.watching === null;
   const notReady = () => (isFollower() ? (sharing?.troubles() ?? []) : checking.notReady());
   const health = healthOf({ checking: { notReady }, store, outbox, clock, monitor: () => upcoming.watching?.monitor });
   const { front } = sharing ?? {};
-  const webParts = { ...parts, outbox, unstored, health, acknowledging, following };
+  const webParts = {
+    ...parts,
+    checking: { ...checking, statuses },
+    outbox,
+    unstored,
+    health,
+    acknowledging,
+    following,
+  };
   const served = await openWeb(config, { ...webParts, ...(front !== undefined && { front }) }, started);
   const { board } = served.pages;
   const seed = () =>

@@ -87,7 +87,10 @@ export class Leadership {
     this.#uncommitted = 0;
   }
 
-  /** Writes a record. Resolves when the log has it, or when it goes to the backlog; rejects if this hub leads no more. */
+  /**
+   * Writes a record. Resolves when the log has it, or when it goes to the backlog; rejects if this hub leads no more, and with a
+   * `RangeError` if the record is longer than NATS takes.
+   */
   async publish(writes: readonly unknown[]): Promise<WrittenRecord> {
     const { clock, times } = this.#options;
     for (let waitedMs = 0; ;) {
@@ -220,7 +223,12 @@ export class Leadership {
   async #append(record: LogRecord): Promise<number | null> {
     try {
       const session = await this.#session();
-      const sequence = await session.append(encodeRecord(record), record.after);
+      const bytes = encodeRecord(record);
+      if (bytes.length > session.mostBytes)
+        throw new RangeError(
+          `a record has ${bytes.length} bytes, and NATS takes ${session.mostBytes}: raise max_payload`,
+        );
+      const sequence = await session.append(bytes, record.after);
       if (sequence !== null) return sequence;
       const there = await session.read(record.after + 1);
       const found = there === null ? null : decodeRecord(there);
@@ -230,7 +238,7 @@ export class Leadership {
       await this.#rebase(session);
       return null;
     } catch (error) {
-      if (error instanceof NotLeadingError) throw error;
+      if (error instanceof NotLeadingError || error instanceof RangeError) throw error;
       if (this.#failingSince === null)
         this.#options.log.warn({ reason: messageOf(error) }, 'cannot write to the log of the hubs; retrying');
       this.#failed();

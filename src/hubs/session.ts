@@ -15,6 +15,8 @@ export interface LogSession {
   read(sequence: number): Promise<Uint8Array | null>;
   /** The first and the last sequence; `last` is 0 and `first` 1 in an empty stream that never had a message. */
   bounds(): Promise<{ readonly first: number; readonly last: number }>;
+  /** No record may be longer. */
+  readonly mostBytes: number;
   /** Appends if `after` is the last sequence. Resolves to the new sequence, or null if another message came in between. */
   append(bytes: Uint8Array, after: number): Promise<number | null>;
 }
@@ -24,6 +26,7 @@ export interface LogSessionOptions {
   readonly timeoutMs: number;
 }
 
+const usualPayload = 131_072;
 const stream = 'WP_LOG';
 const bucket = 'WP_HUBS';
 const leaseKey = 'lease';
@@ -44,6 +47,8 @@ export async function openSession(connection: NatsConnection, options: LogSessio
 
   return {
     connection,
+    // Headers count too.
+    mostBytes: (connection.info?.max_payload ?? usualPayload) - 1_024,
     async lease() {
       const entry = await kv.get(leaseKey);
       const stored = entry === null ? null : readJson(StoredLease, entry.string());

@@ -17,7 +17,10 @@ export interface PublishedRecord {
 
 /** The log of several hubs that share one history. */
 export interface WriteLog {
-  /** Resolves when the log has the record, so that this hub may commit it and act on it. Rejects if this hub does not lead. */
+  /**
+   * Resolves when the log has the record, so that this hub may commit it and act on it. Rejects if this hub does not lead, and with a
+   * `RangeError` if the record is too long.
+   */
   publish(writes: readonly SharedWrite[]): Promise<PublishedRecord>;
 }
 
@@ -43,7 +46,7 @@ interface PendingWrite {
 }
 
 const groupMs = 1_000;
-const groupLimit = 300;
+const groupLimit = 200;
 const firstRetryMs = 250;
 const longestRetryMs = 10_000;
 
@@ -196,6 +199,11 @@ export class SharedQueue implements WriteQueue {
         else batch[index]?.resolve(result);
       }
     } catch (error) {
+      if (error instanceof RangeError && batch.length > 1) {
+        const half = batch.length >> 1;
+        await this.#send(batch.slice(0, half));
+        return await this.#send(batch.slice(half));
+      }
       const reason = new WatchpostError('store_failed', `not stored: ${reasonOf(error)}`, { cause: error });
       for (const one of batch) one.reject(reason);
     } finally {

@@ -2,8 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { HubStatus } from '#hubs/peers.ts';
-import { askHubs } from '#hubs/peers.ts';
+import { askHubs, askToYield, type HubStatus } from '#hubs/peers.ts';
 import { connectionTimes, dial } from '#transport/nats/connection.ts';
 import { mortal } from './children.ts';
 import { type HttpTarget, startHttpTarget } from './http-target.ts';
@@ -22,6 +21,8 @@ export interface FleetHub {
   /** The process, while it runs. */
   running: Running | null;
   start(): Promise<Running>;
+  /** Has it hand over. */
+  yield(): Promise<void>;
 }
 
 /** Hubs that share one history, one nats-server with JetStream, nodes, a target and a mail server. */
@@ -41,14 +42,17 @@ export interface Fleet extends AsyncDisposable {
 export interface FleetOptions {
   readonly hubs?: readonly string[];
   readonly nodes?: readonly string[];
-  /** More lines of the configuration. */
-  readonly more?: string;
+  /** Names of the nodes inside each hub, by hub. */
+  readonly embedded?: Readonly<Record<string, string>>;
+  /** More targets, and what follows them in the configuration. */
+  readonly targets?: string;
 }
 
 export async function startFleet({
   hubs: names = ['a', 'b'],
   nodes = ['us1'],
-  more = '',
+  embedded = {},
+  targets = '',
 }: FleetOptions = {}): Promise<Fleet> {
   await using stack = new AsyncDisposableStack();
   const nats = stack.use(await startNats({ nodes }));
@@ -71,13 +75,13 @@ http: { listen: "127.0.0.1:${port}" }
 smtp: { url: "smtp://127.0.0.1:${smtp.port}", from: alerts@example.com }
 nats: { servers: ["${nats.url}"] }
 hubs: { name: ${name} }
-nodes: {}
+nodes: { ${name in embedded ? `${embedded[name]}: {}` : ''} }
 defaults: { every: 1s, notify: [ops] }
-targets:
-  shop: { check: http, host: "${target.url}", timeout: 900ms, rules: [quick] }
 rules: { quick: { rounds: 2, recover: 2, confirm: false } }
 notify: { ops: { email: { to: [ops@example.com] }, group_wait: 0s } }
-${more}`;
+targets:
+  shop: { check: http, host: "${target.url}", timeout: 900ms, rules: [quick] }
+${targets}`;
     const hub: FleetHub = {
       name,
       program,
@@ -87,19 +91,12 @@ ${more}`;
         hub.running = await program.start(config);
         return hub.running;
       },
+      yield: async () => overNats(nats, async (connection) => askToYield(connection, name)),
     };
     hubs.push(hub);
   }
   startNodes(nats, stack);
-  const account = { ...nats.account(), name: 'test' };
-  async function statuses(): Promise<readonly HubStatus[]> {
-    const connection = await dial(account, connectionTimes);
-    try {
-      return await askHubs(connection);
-    } finally {
-      await connection.close();
-    }
-  }
+  const statuses = async () => overNats(nats, askHubs);
   const find = (name: string) => {
     const found = hubs.find((hub) => hub.name === name);
     if (found === undefined) throw new Error(`there is no hub ${name}`);
@@ -128,6 +125,20 @@ ${more}`;
       }),
     [Symbol.asyncDispose]: async () => rest.disposeAsync(),
   };
+}
+
+type NatsConnection = Parameters<typeof askHubs>[0];
+
+async function overNats<Result>(
+  nats: NatsServer,
+  act: (connection: NatsConnection) => Promise<Result>,
+): Promise<Result> {
+  const connection = await dial({ ...nats.account(), name: 'test' }, connectionTimes);
+  try {
+    return await act(connection);
+  } finally {
+    await connection.close();
+  }
 }
 
 function startNodes(nats: NatsServer, stack: AsyncDisposableStack): void {

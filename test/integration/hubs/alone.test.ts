@@ -1,0 +1,68 @@
+import { expect, test } from 'vitest';
+import { type FleetHub, roundsOf, startFleet } from '../../support/fleet.ts';
+import { natsObstacle } from '../../support/nats-server.ts';
+import { eventually, query } from '../../support/program.ts';
+
+const obstacle = natsObstacle();
+const named = (name: string) => `${name}${obstacle === null ? '' : ` (${obstacle})`}`;
+
+/** What all hubs have to agree on. */
+const historyOf = ({ program }: FleetHub) => ({
+  results: query(
+    program.database,
+    `SELECT due_at, targets.name AS target, nodes.name AS node, status, duration_us, failure, late_at
+     FROM results JOIN targets ON targets.id = target_id JOIN nodes ON nodes.id = node_id ORDER BY 1, 2, 3`,
+  ),
+  incidents: query(
+    program.database,
+    'SELECT id, rule, started_at, opened_at, ended_at, story FROM incidents ORDER BY id',
+  ),
+  deliveries: query(
+    program.database,
+    'SELECT incident_id, kind, number, channel, recipient, state, attempts, message FROM deliveries ORDER BY 1, 2, 3',
+  ),
+  states: query(
+    program.database,
+    'SELECT targets.name AS target, rule, state FROM rule_states JOIN targets ON targets.id = target_id ORDER BY 1, 2',
+  ),
+});
+
+test.skipIf(obstacle !== null)(
+  named('all of NATS is down during an outage: the hub that led reports it once, and afterwards all histories agree'),
+  async () => {
+    await using fleet = await startFleet({ nodes: [], embedded: { a: 'de1', b: 'us1' } });
+    const [a, b] = [fleet.hub('a'), fleet.hub('b')];
+    await a.start();
+    await fleet.leader();
+    await b.start();
+    await eventually(30_000, () => expect(roundsOf(b).length).toBeGreaterThan(3));
+
+    await fleet.nats.stop();
+    await a.running?.logged(/goes on alone/);
+    await fleet.target.stop();
+    await fleet.smtp.mails(1);
+    await fleet.target.start();
+    await fleet.smtp.mails(2);
+    const alone = roundsOf(a).length;
+    await eventually(30_000, () => expect(roundsOf(a).length).toBeGreaterThan(alone + 3));
+    expect(roundsOf(b).length).toBeLessThan(alone);
+
+    await fleet.nats.start();
+    await a.running?.logged(/leads on/);
+    await eventually(60_000, () => expect(roundsOf(b).length).toBeGreaterThan(alone));
+    await a.running?.end('SIGTERM');
+    await fleet.leader('a');
+    await a.start();
+    await fleet.agreed();
+    await b.running?.end('SIGTERM');
+    await a.running?.end('SIGTERM');
+    expect(historyOf(a)).toEqual(historyOf(b));
+    const notified = historyOf(a).deliveries.filter(({ kind }) => kind !== 'reminder');
+    expect(notified.map(({ kind, state }) => [kind, state])).toEqual([
+      ['opened', 'sent'],
+      ['resolved', 'sent'],
+    ]);
+    expect(fleet.smtp.received).toHaveLength(2);
+  },
+  180_000,
+);
