@@ -3,6 +3,7 @@ import type { CheckRunnerEnvironment } from '#compose/checking.ts';
 import { fingerprintOf } from '#compose/hubs/fingerprint.ts';
 import { createForwarding } from '#compose/hubs/forward.ts';
 import { type HubLink, openLink } from '#compose/hubs/link.ts';
+import { takeLate } from '#compose/hubs/late.ts';
 import { type HubParts, openParts } from '#compose/hubs/parts.ts';
 import { fetchHistory, putInPlace } from '#compose/hubs/restore.ts';
 import type { Config, ConfiguredHub } from '#config/config.ts';
@@ -110,6 +111,7 @@ class HubDaemon implements Daemon {
       wake: (isLease) => this.#parts?.member.wake(isLease),
       answer: async (request) => this.#forwarding.answer(request),
       handOver: async () => this.#inTurn(async () => this.#handOver()),
+      takeLate: async (votes) => takeLate(this.#open.store, votes, clock.now()),
       copyTo: async (path) => void (await backUp(this.#config.data, path, { signal: this.#stop.signal })),
       copyPath: `${this.#config.data}.outgoing`,
       clock,
@@ -226,7 +228,8 @@ class HubDaemon implements Daemon {
     const connection = () => this.#link?.connection() ?? null;
     if (this.#parts !== null && this.#parts.monitoring !== null) await this.#standAgain(this.#parts);
     const { signal } = this.#stop;
-    const incoming = await fetchHistory({ path, name: this.#hub.name, connection, clock, log, signal });
+    const backlog = this.#parts?.shared.backlog() ?? [];
+    const incoming = await fetchHistory({ path, name: this.#hub.name, connection, clock, log, signal, backlog });
     await this.#closeParts();
     await putInPlace(path, incoming);
     await this.#openParts();

@@ -28,3 +28,11 @@ export function isOfBacklog(record: LogRecord, store: MemberStore, reader: LogRe
   store.backlogSent({ ...reader.position, sequence: record.after + 1 });
   return true;
 }
+
+/** What the records of the backlog write. */
+export function writesOf(backlog: readonly Uint8Array[]): readonly unknown[] {
+  return backlog.flatMap((bytes) => {
+    const record = decodeRecord(bytes);
+    return record === null || record === 'newer' ? [] : record.writes;
+  });
+}

@@ -18,6 +18,7 @@ const subjects = {
   forward: (hub: string) => `${root}.forward.${hub}`,
   snapshot: (hub: string) => `${root}.snapshot.${hub}`,
   yield: (hub: string) => `${root}.yield.${hub}`,
+  late: (hub: string) => `${root}.late.${hub}`,
 };
 
 /** How a hub is. Times are milliseconds since the epoch. */
@@ -61,6 +62,8 @@ export interface PeerPorts {
   readonly wake: (isLease: boolean) => void;
   readonly answer: (request: ForwardedRequest) => Promise<ForwardedAnswer>;
   readonly handOver: () => Promise<void>;
+  /** Stores what a hub saw that was alone while another one led. */
+  readonly takeLate: (votes: readonly unknown[]) => Promise<void>;
   /** Copies the database to a new file. */
   readonly copyTo: (path: string) => Promise<void>;
   /** Where copies may lie. */
@@ -102,6 +105,12 @@ export function servePeers(connection: NatsConnection, ports: PeerPorts): void {
   on(subjects.forward(name), async (message) => {
     const request = readJson(ForwardedRequest, message.string());
     if (request !== null) message.respond(JSON.stringify(await ports.answer(request)));
+  });
+  on(subjects.late(name), async (message) => {
+    const votes = readJson(z.array(z.unknown()), message.string());
+    if (votes === null) return;
+    await ports.takeLate(votes);
+    message.respond('');
   });
   on(subjects.snapshot(name), async (message) => {
     const part = readJson(Part, message.string());
@@ -178,6 +187,11 @@ export function announceRelease(connection: NatsConnection): void {
 /** Has the leader hand over. Rejects if it does not answer. */
 export async function askToYield(connection: NatsConnection, hub: string): Promise<void> {
   await connection.request(subjects.yield(hub), '', { timeout: handOverMs });
+}
+
+/** Hands late votes to the hub that leads. Rejects unless it has stored them. */
+export async function sendLate(connection: NatsConnection, hub: string, votes: readonly unknown[]): Promise<void> {
+  await connection.request(subjects.late(hub), JSON.stringify(votes), { timeout: forwardMs });
 }
 
 /** Copies the database of a hub to a file here. */

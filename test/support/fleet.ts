@@ -8,6 +8,7 @@ import { mortal } from './children.ts';
 import { type HttpTarget, startHttpTarget } from './http-target.ts';
 import { type NatsServer, startNats } from './nats-server.ts';
 import { createProgram, eventually, type Program, query, type Running } from './program.ts';
+import { type Relay, startRelay } from './relay.ts';
 import { type SmtpSink, startSmtp } from './smtp.ts';
 import { closedPort } from './tcp-servers.ts';
 
@@ -18,6 +19,8 @@ export interface FleetHub {
   readonly name: string;
   readonly program: Program;
   readonly url: string;
+  /** Its way to NATS. */
+  readonly link: Relay;
   /** The process, while it runs. */
   running: Running | null;
   start(): Promise<Running>;
@@ -65,6 +68,7 @@ export async function startFleet({
   for (const name of names) {
     const program = stack.use(await createProgram());
     const port = await closedPort();
+    const link = stack.use(await startRelay(nats.port));
     mkdirSync(join(program.folder, 'nodes'));
     writeFileSync(join(program.folder, 'hub.nk'), nats.hub.seed.reveal(), { mode: 0o600 });
     const enrolled = [...nats.nodes].map(([node, { key }]) => [node, { key, enrolled_at: '2026-01-01T00:00:00Z' }]);
@@ -73,7 +77,7 @@ export async function startFleet({
 data: watchpost.db
 http: { listen: "127.0.0.1:${port}" }
 smtp: { url: "smtp://127.0.0.1:${smtp.port}", from: alerts@example.com }
-nats: { servers: ["${nats.url}"] }
+nats: { servers: ["nats://127.0.0.1:${link.port}"] }
 hubs: { name: ${name} }
 nodes: { ${name in embedded ? `${embedded[name]}: {}` : ''} }
 defaults: { every: 1s, notify: [ops] }
@@ -86,6 +90,7 @@ ${targets}`;
       name,
       program,
       url: `http://127.0.0.1:${port}`,
+      link,
       running: null,
       async start() {
         hub.running = await program.start(config);

@@ -51,7 +51,13 @@ export async function openParts(options: HubPartsOptions): Promise<HubParts> {
       writeLog: { publish: async (writes) => member.publish(writes) },
       onCommitted(writes, position) {
         member.committed(position);
-        if (parts?.monitoring === null) parts.standing.applied(writes);
+        if (parts?.monitoring !== null) return;
+        try {
+          parts.standing.applied(writes);
+        } catch (error) {
+          // It is committed: whatever goes wrong here must not have it read again.
+          log.error({ err: error }, 'cannot show what another hub wrote');
+        }
       },
     },
   });

@@ -3,6 +3,7 @@ import type { NatsConnection } from '@nats-io/transport-node';
 import { type Clock, sleep } from '#kernel/clock.ts';
 import { messageOf } from '#kernel/errors.ts';
 import type { Log } from '#kernel/log.ts';
+import { handInLate } from '#compose/hubs/late.ts';
 import { askHubs, fetchSnapshot } from '#hubs/peers.ts';
 
 export interface RestoreOptions {
@@ -13,13 +14,17 @@ export interface RestoreOptions {
   readonly clock: Clock;
   readonly log: Log;
   readonly signal: AbortSignal;
+  /** What this hub wrote while it was alone. */
+  readonly backlog: readonly Uint8Array[];
 }
 
 const retryMs = 2_000;
 
 /** Fetches the database of the hub that leads to a file beside the own one; tries until it has it. Gives the file. */
-export async function fetchHistory({ path, name, connection, clock, log, signal }: RestoreOptions): Promise<string> {
+export async function fetchHistory(options: RestoreOptions): Promise<string> {
+  const { path, name, connection, clock, log, signal } = options;
   const incoming = `${path}.incoming`;
+  let { backlog } = options;
   for (let said = ''; ;) {
     signal.throwIfAborted();
     try {
@@ -27,7 +32,9 @@ export async function fetchHistory({ path, name, connection, clock, log, signal 
       if (current === null) throw new Error('there is no connection to NATS');
       const from = (await askHubs(current)).find((hub) => hub.role === 'leader' && hub.name !== name);
       if (from === undefined) throw new Error('no hub leads');
-      log.info({ from: from.name }, 'copying the history');
+      const votes = backlog.length === 0 ? 0 : await handInLate(current, from.name, backlog);
+      backlog = [];
+      log.info({ from: from.name, votes }, 'copying the history');
       await fetchSnapshot(current, from.name, incoming, signal);
       return incoming;
     } catch (error) {

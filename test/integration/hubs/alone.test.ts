@@ -66,3 +66,42 @@ test.skipIf(obstacle !== null)(
   },
   180_000,
 );
+
+test.skipIf(obstacle !== null)(
+  named('the leader is cut off from NATS during an outage: both hubs report it, and afterwards all histories agree'),
+  async () => {
+    await using fleet = await startFleet({ nodes: [], embedded: { a: 'de1', b: 'us1' } });
+    const [a, b] = [fleet.hub('a'), fleet.hub('b')];
+    await a.start();
+    await fleet.leader();
+    await b.start();
+    await eventually(30_000, () => expect(roundsOf(b).length).toBeGreaterThan(3));
+
+    a.link.swallow();
+    await a.running?.logged(/goes on alone/);
+    await fleet.leader('a');
+    await fleet.target.stop();
+    await fleet.smtp.mails(2);
+    expect(fleet.smtp.received.map(({ mail }) => mail.subject?.includes('shop'))).toEqual([true, true]);
+    await eventually(30_000, () =>
+      expect(roundsOf(b).filter(({ status }) => status === 'down').length).toBeGreaterThan(3),
+    );
+
+    a.link.mend();
+    await a.running?.logged(/the history is that of the other hubs/);
+    await fleet.agreed();
+    const late = query(b.program.database, 'SELECT node, status FROM history WHERE late_at IS NOT NULL');
+    expect(late.filter(({ status }) => status === 'down').length).toBeGreaterThan(2);
+    expect(new Set(late.map(({ node }) => node))).toEqual(new Set(['de1']));
+    await fleet.target.start();
+    await eventually(30_000, () =>
+      expect(query(b.program.database, 'SELECT ended_at FROM incidents')).not.toContainEqual({ ended_at: null }),
+    );
+    await fleet.agreed();
+    await b.running?.end('SIGTERM');
+    await a.running?.end('SIGTERM');
+    expect(historyOf(a).incidents).toEqual(historyOf(b).incidents);
+    expect(historyOf(a).incidents.filter(({ rule }) => rule === 'quick')).toHaveLength(1);
+  },
+  180_000,
+);
