@@ -190,7 +190,9 @@ export class Member {
       const writes = firstWrites();
       const sequence = await session.append(encodeRecord({ ...head, hub: name, isFirst: true, writes }), after);
       if (sequence === null || !canAct(head, sequence, true)) continue;
-      store.apply(writes, { sequence, epoch, n: head.n });
+      const position = { sequence, epoch, n: head.n };
+      store.apply(writes, position);
+      reader.moved(position);
       log.info({ hub: name, epoch }, 'this hub leads');
       this.#begin(new Leadership({ ...this.#options, epoch, revision, askedAt, reader, ...this.#leadershipEvents() }));
       return;

@@ -53,5 +53,5 @@ function inflated(bytes: Uint8Array): string {
 
 /** Whether two records are the same one. */
 export function isSameRecord(one: LogRecord, other: LogRecord): boolean {
-  return one.hub === other.hub && one.epoch === other.epoch && one.n === other.n;
+  return one.hub === other.hub && one.epoch === other.epoch && one.n === other.n && one.isFirst === other.isFirst;
 }

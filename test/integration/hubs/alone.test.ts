@@ -1,31 +1,11 @@
 import { expect, test } from 'vitest';
-import { type FleetHub, roundsOf, startFleet } from '../../support/fleet.ts';
+import { roundsOf, startFleet } from '../../support/fleet.ts';
+import { historyOf } from '../../support/fleet-history.ts';
 import { natsObstacle } from '../../support/nats-server.ts';
 import { eventually, query } from '../../support/program.ts';
 
 const obstacle = natsObstacle();
 const named = (name: string) => `${name}${obstacle === null ? '' : ` (${obstacle})`}`;
-
-/** What all hubs have to agree on. */
-const historyOf = ({ program }: FleetHub) => ({
-  results: query(
-    program.database,
-    `SELECT due_at, targets.name AS target, nodes.name AS node, status, duration_us, failure, late_at
-     FROM results JOIN targets ON targets.id = target_id JOIN nodes ON nodes.id = node_id ORDER BY 1, 2, 3`,
-  ),
-  incidents: query(
-    program.database,
-    'SELECT id, rule, started_at, opened_at, ended_at, story FROM incidents ORDER BY id',
-  ),
-  deliveries: query(
-    program.database,
-    'SELECT incident_id, kind, number, channel, recipient, state, attempts, message FROM deliveries ORDER BY 1, 2, 3',
-  ),
-  states: query(
-    program.database,
-    'SELECT targets.name AS target, rule, state FROM rule_states JOIN targets ON targets.id = target_id ORDER BY 1, 2',
-  ),
-});
 
 test.skipIf(obstacle !== null)(
   named('all of NATS is down during an outage: the hub that led reports it once, and afterwards all histories agree'),
