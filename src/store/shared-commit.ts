@@ -1,11 +1,12 @@
 import { Buffer } from 'node:buffer';
 import { z } from 'zod';
 import type { Clock } from '#kernel/clock.ts';
-import { type BetterSQLite3Database, eq, or, sql } from './drizzle.ts';
+import { eq, sql } from './drizzle.ts';
 import { isOutage } from './errors.ts';
 import type { OpenDatabase } from './open.ts';
 import type { WriteResult } from './queue.ts';
 import { facts } from './schema.ts';
+import { backlogName, positionName } from './shared-names.ts';
 import { createSharedWriter, deliveryNames, writeFact } from './shared-write.ts';
 import type { DeliveryName, SharedWrite } from './shared-writes.ts';
 import type { VerdictPeriodLog } from './verdict-periods.ts';
@@ -50,15 +51,7 @@ export interface SharedCommit {
   namesOf(ids: readonly number[]): ReadonlyMap<number, DeliveryName>;
 }
 
-const positionName = 'applied position';
-const backlogName = 'backlog ';
 const Position = z.object({ sequence: z.number(), epoch: z.number(), n: z.number() });
-
-/** Forgets that the file was one of several hubs: what is written from now on is in no log. */
-export function forgetPosition(database: BetterSQLite3Database): void {
-  const isOfLog = or(eq(facts.name, positionName), sql`${facts.name} GLOB ${`${backlogName}*`}`);
-  database.delete(facts).where(isOfLog).run();
-}
 
 export function createSharedCommit({
   file,

@@ -24,8 +24,8 @@ import type { StoredResult } from './rows.ts';
 import { facts } from './schema.ts';
 import { keptByDefault, type Retention } from './sealing/forget.ts';
 import { type HistoryParts, openHistoryParts } from './sealing/parts.ts';
-import { forgetPosition } from './shared-commit.ts';
-import { createSharing, type SharedStore, type SharedWriting, type SharingOptions } from './shared-store.ts';
+import { forgetPosition } from './shared-names.ts';
+import type { createSharing, SharedStore, SharedWriting, SharingOptions } from './shared-store.ts';
 import { readSilences, writeSilence } from './silences.ts';
 import { readIncidentsBetween } from './incidents.ts';
 import { createWriter } from './write.ts';
@@ -39,7 +39,7 @@ export interface StoreOptions extends OpenOptions {
   /** How long history is kept. Default: results 90 days, hours two years, days and incidents for ever. */
   readonly retention?: Retention;
   /** If several hubs share the history: then all of it is written through their log. */
-  readonly sharing?: SharingOptions;
+  readonly sharing?: SharingOptions & { readonly create: typeof createSharing };
 }
 
 /** The monitor's memory in one SQLite file, and what there is to know about the file. */
@@ -89,7 +89,7 @@ export function openStore(options: StoreOptions): Store {
   const sharing =
     options.sharing === undefined
       ? null
-      : createSharing({ ...options.sharing, file, writer, periods, clock, log, onWritten });
+      : options.sharing.create({ ...options.sharing, file, writer, periods, clock, log, onWritten });
   if (sharing === null) forgetPosition(database);
   const commit = createCommit({ file, writer, periods, clock, log, onWritten });
   const queue =

@@ -6,7 +6,7 @@ import type { Config, ConfiguredHub } from '#config/config.ts';
 import type { ConfigSource } from '#config/apply/reload.ts';
 import { Member, type MemberOptions } from '#hubs/member.ts';
 import { WatchpostError } from '#kernel/errors.ts';
-import { type SharedStore, SharedWrites } from '#store/shared-store.ts';
+import { createSharing, type SharedStore, SharedWrites } from '#store/shared-store.ts';
 import { openStore, type Store } from '#store/sqlite.ts';
 import type { WebOptions } from '#web/server.ts';
 
@@ -48,6 +48,7 @@ export async function openParts(options: HubPartsOptions): Promise<HubParts> {
     pid,
     retention: retentionIn(config),
     sharing: {
+      create: createSharing,
       writeLog: { publish: async (writes) => member.publish(writes) },
       onCommitted(writes, position) {
         member.committed(position);
