@@ -13,7 +13,7 @@ export type { WriteLog } from './shared-queue.ts';
 export { type SharedWrite, SharedWrites } from './shared-writes.ts';
 
 /** A file whose history several hubs share. */
-export interface SharedStore extends Omit<SharedCommit, 'commit' | 'namesOf'> {
+export interface SharedStore extends Omit<SharedCommit, 'namesOf'> {
   /** Applies a record of the log that another hub wrote. */
   apply(writes: readonly SharedWrite[], position: AppliedPosition): void;
   /** Resolves when all that waits for the log now is committed; rejects if some of it cannot be. */

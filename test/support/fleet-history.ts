@@ -1,5 +1,4 @@
-import type { FleetHub } from './fleet.ts';
-import { query } from './program.ts';
+import { type Program, query } from './program.ts';
 
 type Row = Readonly<Record<string, unknown>>;
 
@@ -11,7 +10,7 @@ export interface FleetHistory {
   readonly states: readonly Row[];
 }
 
-export function historyOf({ program: { database } }: FleetHub): FleetHistory {
+export function historyOf({ program: { database } }: { readonly program: Pick<Program, 'database'> }): FleetHistory {
   return {
     results: query(
       database,

@@ -82,7 +82,7 @@ hubs: { name: ${name} }
 nodes: { ${name in embedded ? `${embedded[name]}: {}` : ''} }
 defaults: { every: 1s, notify: [ops] }
 rules: { quick: { rounds: 2, recover: 2, confirm: false } }
-notify: { ops: { email: { to: [ops@example.com] }, group_wait: 0s } }
+notify: { ops: { email: { to: [ops@example.com] }, group_wait: 0s, group_interval: 1s } }
 targets:
   shop: { check: http, host: "${target.url}", timeout: 900ms, rules: [quick] }
 ${targets}`;
