@@ -5,6 +5,7 @@ import { createForwarding } from '#compose/hubs/forward.ts';
 import { type HubLink, openLink } from '#compose/hubs/link.ts';
 import { takeLate } from '#compose/hubs/late.ts';
 import { type HubParts, openParts } from '#compose/hubs/parts.ts';
+import { watchHubs } from '#compose/hubs/watch-hubs.ts';
 import { fetchHistory, putInPlace } from '#compose/hubs/restore.ts';
 import type { Config, ConfiguredHub } from '#config/config.ts';
 import type { ConfigSource, ReloadResult } from '#config/apply/reload.ts';
@@ -50,6 +51,7 @@ class HubDaemon implements Daemon {
   #link: HubLink | null = null;
   #parts: HubParts | null = null;
   #isHandingOver = false;
+  #watching: Disposable | null = null;
   readonly #fail: (error: unknown) => void;
 
   constructor(config: Config, hub: ConfiguredHub, environment: CheckRunnerEnvironment, source: ConfigSource | null) {
@@ -120,6 +122,7 @@ class HubDaemon implements Daemon {
     this.#link = link;
     try {
       await this.#openParts();
+      this.#watching = watchHubs({ connection: () => link.connection(), own: () => this.#status(), clock, log });
     } catch (error) {
       await link.close();
       throw error;
@@ -128,6 +131,7 @@ class HubDaemon implements Daemon {
 
   async stop(): Promise<void> {
     this.#stop.abort(new Error('this hub is stopping'));
+    this.#watching?.[Symbol.dispose]();
     await this.#inTurn(async () => {
       try {
         await this.#handOver(false);

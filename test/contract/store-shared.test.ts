@@ -79,7 +79,9 @@ async function settled(clock: FakeClock, store: Store): Promise<void> {
 }
 
 test('two stores that apply one log hold the same, whatever row numbers they have', () =>
-  withWorld(async ({ leader, follower, follow, historyOf: history }, clock) => {
+  withWorld(async (world, clock) => {
+    const { leader, follower } = world;
+    const history = (name: string) => world.historyOf(name);
     // Other numbers from the start on.
     follower.shared?.apply([{ kind: 'round', round: round('other', start) }], beforeAll);
     leader.shared?.apply([{ kind: 'fact', name: 'identity', value: 'fleet' }], beforeAll);
@@ -104,7 +106,7 @@ test('two stores that apply one log hold the same, whatever row numbers they hav
     });
     await settled(clock, leader);
     expect(['stored', 'revised']).toContain(await late);
-    follow(follower);
+    world.follow(follower);
     const [one, two] = [history('a'), history('b')];
     expect(one.deliveries.length).toBe(3);
     expect(one.deliveries).toEqual(two.deliveries);
@@ -157,7 +159,9 @@ test('a record that is too long is written as several', () =>
   }));
 
 test('a write that cannot be made is left out on every hub alike', () =>
-  withWorld(async ({ leader, follower, follow, historyOf: history }, clock) => {
+  withWorld(async (world, clock) => {
+    const { leader, follower } = world;
+    const history = (name: string) => world.historyOf(name);
     follower.shared?.apply([], beforeAll);
     const note = { id: 'n1', page: 'status', words: 'once', createdAt: start, endsAt: null };
     leader.addNote(note);
@@ -165,7 +169,7 @@ test('a write that cannot be made is left out on every hub alike', () =>
     const stored = leader.record(opening('shop', start));
     await clock.advance(0);
     expect(await stored).toBe('stored');
-    follow(follower);
+    world.follow(follower);
     expect(leader.notes()).toEqual([note]);
     expect(follower.notes()).toEqual([note]);
     expect(history('b').incidents).toEqual(history('a').incidents);

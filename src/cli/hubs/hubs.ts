@@ -75,18 +75,18 @@ function remarksOf(hub: HubStatus, hubs: readonly HubStatus[]): readonly string[
   ];
 }
 
-type Connection = Parameters<typeof askHubs>[0];
+type HubConnection = Parameters<typeof askHubs>[0];
 
 async function overNats<Result>(
   { config: path }: HubsOptions,
   context: CommandContext,
-  act: (connection: Connection) => Promise<Result>,
+  act: (connection: HubConnection) => Promise<Result>,
 ): Promise<Result> {
   const { nats, hubs }: Config = await loadConfig({ path, env: context.env, mayNodesCome: true });
   if (nats === null || hubs === null)
     throw new WatchpostError('config_invalid', `${path}: there is no hubs section; this is the only hub`);
   const account = { ...(await hubAccount(nats)), name: 'watchpost hubs' };
-  let connection: Connection;
+  let connection: HubConnection;
   try {
     connection = await dial(account, connectionTimes);
   } catch (error) {
