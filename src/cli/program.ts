@@ -14,6 +14,7 @@ import { addImportCommands } from './config/import.ts';
 import { init } from './config/init.ts';
 import { manualOf } from './help/manual.ts';
 import { createPatientCommand } from './shared/mistakes.ts';
+import { addHubCommands } from './hubs/hub-commands.ts';
 import { addNodeCommands } from './nodes/node-commands.ts';
 import { planConfig } from './config/plan.ts';
 import { addUserCommands } from './users.ts';
@@ -137,6 +138,7 @@ export function createProgram(context: CommandContext, finish: (code: number) =>
 
   addAlertCommands(program, configOption, context, finish);
   addNodeCommands(program, configOption, context, finish);
+  addHubCommands(program, configOption, context, finish);
   addImportCommands(program, context, finish);
   program
     .command('completion')

@@ -23,6 +23,13 @@ export interface Foundation {
   readonly identity: string;
 }
 
+/** The store of a hub that shares its history. It outlives what stands on it. */
+export interface SharedFoundation {
+  readonly store: Store;
+  /** The nodes while this hub follows, null while it leads. */
+  readonly nodes: () => ReturnType<ReplaceableCheckRunner['nodes']> | null;
+}
+
 /** Opens the store and what checks are run by; what has to be closed goes to `started`. */
 export async function openFoundation(
   config: Config,
@@ -30,6 +37,7 @@ export async function openFoundation(
   upcoming: StartupState,
   source: Pick<ConfigSource, 'lists'> | null,
   started: AsyncDisposableStack,
+  shared: SharedFoundation | null,
 ): Promise<Foundation> {
   const { clock, random, log, version, pid, lateness } = environment;
   const metrics = createMetrics({
@@ -38,7 +46,7 @@ export async function openFoundation(
     version,
     shown: config.metrics,
     sources: {
-      nodes: () => checking.nodes(),
+      nodes: () => shared?.nodes() ?? checking.nodes(),
       deliveries: () => store.deliveryCounts(),
       store: () => storeFiguresOf(store, clock),
       budgets: () => upcoming.watching?.monitor.budgets() ?? [],
@@ -51,11 +59,11 @@ export async function openFoundation(
   metrics.configReloaded(true, clock.now());
   const retention = retentionIn(upcoming.inForce);
   const onWritten = (seconds: number) => metrics.storeWritten(seconds);
-  const store = started.use(openStore({ path: config.data, clock, log, pid, retention, onWritten }));
+  const store = shared?.store ?? started.use(openStore({ path: config.data, clock, log, pid, retention, onWritten }));
   const onDone = (seconds: number) => metrics.upkeepDone(seconds);
   const onJudged = () => upcoming.watching?.monitor.past.countBudgets();
   started.use(startUpkeep(store, { onDone, onJudged, clock, log }));
-  const checking = await openReplaceableChecking(config, environment, store, {
+  const checking = await openReplaceableChecking(shared === null ? config : withoutNodes, environment, store, {
     nodeAbsent: (absence) => upcoming.watching?.monitor.nodeAbsent(absence),
     unjudged: (unjudged) => upcoming.watching?.monitor.unjudged(unjudged),
     verdictOf: (...round) => upcoming.watching?.monitor.past.verdictOf(...round) ?? null,
@@ -66,6 +74,9 @@ export async function openFoundation(
   const identity = store.fact('identity', () => random.id(12));
   return { metrics, store, retention, history, checking, identity };
 }
+
+// A hub that shares its history checks while it leads.
+const withoutNodes = { nodes: [], nats: null, foreignService: null };
 
 function storeFiguresOf(store: Store, clock: Clock): StoreFigures {
   const { oldestUnsealed } = store.upkeepProgress();

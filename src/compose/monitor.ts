@@ -41,6 +41,8 @@ export interface WatchingDependencies {
   readonly log: Log;
   readonly wakeOutbox: () => void;
   readonly unstored: Pick<UnstoredDeliveries, 'add' | 'beginningsOf'>;
+  /** Whether notifications may go out although they are not stored. */
+  readonly mayNotify: () => boolean;
   /** Whether no message gets through to any recipient. */
   readonly isCutOff: () => boolean;
   /** Called with the name of each round that is stored, for nodes that wait for the receipt. */
@@ -70,6 +72,7 @@ export function startWatching({
   board,
   changes,
   unstored,
+  mayNotify,
   ...parts
 }: WatchingDependencies): MonitorRuntime {
   for (const { openIncidents } of parts.store.load()) {
@@ -89,6 +92,7 @@ export function startWatching({
     log,
     events: eventsOf({ metrics, stored, board, changes, notifyChanged }),
     onUnstored(record) {
+      if (!mayNotify()) return;
       unstored.add(record);
       notifyChanged(record.incidents);
     },

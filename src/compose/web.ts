@@ -4,6 +4,7 @@ import { beatsOf } from '#compose/beats.ts';
 import { type AcknowledgementParts, controlsOf } from '#compose/monitor.ts';
 import { openPages } from '#compose/pages.ts';
 import { openService } from '#compose/service.ts';
+import type { FollowerView } from '#compose/follower.ts';
 import type { StartupState } from '#compose/startup-state.ts';
 import type { Config } from '#config/config.ts';
 import { isSame } from '#config/apply/same.ts';
@@ -16,7 +17,7 @@ import { historyRoutes } from '#web/history.ts';
 import { statesSince } from '#web/state/states.ts';
 import { stateRoutes } from '#web/states.ts';
 import { noteRoutes } from '#web/notes.ts';
-import { type WebChanges, startWebServer, type WebServer } from '#web/server.ts';
+import { type WebChanges, startWebServer, type WebOptions, type WebServer } from '#web/server.ts';
 
 const closeMs = 1_000;
 
@@ -26,12 +27,16 @@ export interface WebDependencies extends CheckRunnerEnvironment, Foundation {
   readonly health: HealthOptions;
   readonly acknowledging: AcknowledgementParts;
   readonly unstored: UnstoredDeliveries;
+  /** What stands for the monitor on a hub that does not lead. */
+  readonly following: FollowerView | null;
+  /** What every request passes first. */
+  readonly front?: WebOptions['front'];
 }
 
 /** The HTTP server, and what it shows. */
 export interface Web {
   readonly web: WebServer;
-  readonly pages: Pick<ReturnType<typeof openPages>, 'board' | 'seed'>;
+  readonly pages: Pick<ReturnType<typeof openPages>, 'board' | 'seed' | 'notes'>;
   /** Makes ready to serve what another configuration asks for, and gives what puts that into force. */
   prepare(next: Config): Promise<() => void>;
 }
@@ -50,6 +55,8 @@ export async function openWeb(
     history,
     checking,
     retention,
+    following,
+    front,
     ...parts
   }: WebDependencies,
   started: AsyncDisposableStack,
@@ -61,12 +68,12 @@ export async function openWeb(
     checking,
     assets: await loadAssets(),
     inForce: upcoming.inForce,
-    openIncidents: () => upcoming.watching?.monitor.openIncidents() ?? [],
+    openIncidents: () => upcoming.watching?.monitor.openIncidents() ?? following?.openIncidents() ?? [],
     history,
     controls: () => controls,
     checkNow: async (spec) => service.checkNow(spec),
     store,
-    silences: () => upcoming.watching?.monitor.silences() ?? [],
+    silences: () => upcoming.watching?.monitor.silences() ?? following?.silences() ?? [],
     disagreementOf: (node) => metrics.disagreementOf(node),
     clock,
     random,
@@ -99,6 +106,7 @@ export async function openWeb(
         deliveryRoutes({ store, wakeOutbox: () => outbox.wake() }),
         historyRoutes({ history, clock }),
       ],
+      ...(front !== undefined && { front }),
       limits: { closeMs, connections: config.http.connections },
       ...servedFor(config),
     }),

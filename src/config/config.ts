@@ -57,6 +57,8 @@ export interface Config {
   /** The nodes of this process: none beside a foreign service. */
   readonly nodes: readonly ConfiguredNode[];
   readonly nats: NatsAccess | null;
+  /** Null if this is the only hub. */
+  readonly hubs: ConfiguredHub | null;
   readonly sections: Sections;
   /** The recipients, in the order in which they were written. */
   readonly notify: readonly ConfiguredNotify[];
@@ -96,6 +98,13 @@ export interface ConfiguredNode {
   /** Source addresses to probe from, per family; absent means the system's choice. */
   readonly localAddress: { readonly 4?: string; readonly 6?: string };
   readonly inFlight: number;
+}
+
+/** One of several hubs that share one history. */
+export interface ConfiguredHub {
+  readonly name: string;
+  /** On how many NATS servers the log is kept. */
+  readonly replicas: number;
 }
 
 /** How the hub reaches nodes on other machines. */
@@ -139,6 +148,7 @@ export function resolveConfig(
     ...resolveService(file.service, files),
     nodes: isForeign(file.service) ? [] : Object.entries(file.nodes).map(resolveNode),
     nats: file.nats === undefined ? null : resolveNats(file.nats, files, folder),
+    hubs: file.hubs === undefined ? null : resolveHub(file.hubs, file.nats?.servers.length ?? 1),
     sections: resolveSections(file, files),
     notify,
     contacts,
@@ -204,6 +214,10 @@ function resolveNats(nats: NonNullable<ConfigFile['nats']>, { named }: ReadFiles
     nodesFile: resolve(folder, nats.nodes_file),
     absentAfterMs: nats.absent_after,
   };
+}
+
+function resolveHub({ name, replicas }: NonNullable<ConfigFile['hubs']>, servers: number): ConfiguredHub {
+  return { name, replicas: replicas ?? (servers >= 3 ? 3 : 1) };
 }
 
 function resolveTarget(

@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import type { FileWatch } from './file-watch.ts';
 import type { OpenDatabase } from './open.ts';
-import type { CommitQueue, QueueHealth } from './queue.ts';
+import type { QueueHealth, WriteQueue } from './queue.ts';
 import type { HistoryParts } from './sealing/parts.ts';
 import type { UpkeepProgress } from './sealing/upkeep.ts';
 
@@ -41,7 +41,7 @@ export interface StoreCare {
 interface CareDependencies {
   readonly file: OpenDatabase;
   readonly parts: Pick<HistoryParts, 'upkeep' | 'marks'>;
-  readonly queue: Pick<CommitQueue, 'health' | 'flush'>;
+  readonly queue: Pick<WriteQueue, 'health' | 'flush'>;
   readonly files: Pick<FileWatch, 'trouble'>;
   readonly guard: <Result>(action: () => Result) => Result;
 }

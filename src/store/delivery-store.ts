@@ -8,32 +8,43 @@ import {
   readNextDeliveryAt,
   readSentMessages,
   readNotifiedAndOpen,
+  retryable,
   retryDeliveries,
 } from './deliveries.ts';
 import type { BetterSQLite3Database } from './drizzle.ts';
-import type { CommitQueue } from './queue.ts';
+import type { WriteQueue } from './queue.ts';
+import type { SharedWriting } from './shared-store.ts';
 
 export interface DeliveryDependencies {
   readonly database: BetterSQLite3Database;
-  readonly queue: Pick<CommitQueue, 'storeOutcomes' | 'waitingOutcomes'>;
+  readonly queue: Pick<WriteQueue, 'storeOutcomes' | 'waitingOutcomes'>;
+  /** Set if several hubs share the history. */
+  readonly sharing: SharedWriting | null;
   readonly clock: Clock;
   /** Gives whatever the database throws its way out. */
   readonly guard: <Result>(action: () => Result) => Result;
 }
 
 /** The outbox's part of the store. */
-export function createDeliveryStore({ database, queue, clock, guard }: DeliveryDependencies) {
+export function createDeliveryStore({ database, queue, sharing, clock, guard }: DeliveryDependencies) {
   const channels = new Set(readChannels(database));
   const store: DeliveryStore = {
     dueDeliveries: (now, limit) => guard(() => readDue(database, queue.waitingOutcomes(), now, limit)),
     nextDeliveryAt: (now) => guard(() => readNextDeliveryAt(database, queue.waitingOutcomes(), now)),
-    claim: (message, ids) => queue.storeOutcomes(ids.map((id) => ({ id, state: 'claimed', message }))),
+    ...(sharing !== null && { claimsRepeats: true }),
+    claim(message, ids) {
+      const claims = ids.map((id) => ({ id, state: 'claimed', message }) as const);
+      return sharing === null ? queue.storeOutcomes(claims) : sharing.claimed(claims);
+    },
     storeOutcomes: (outcomes) => queue.storeOutcomes(outcomes),
     notifiedAndOpen: (channel) => guard(() => readNotifiedAndOpen(database, channel)),
     sentMessages: (since) => guard(() => readSentMessages(database, since)),
     deliveryCounts: () => guard(() => readCounts(database, channels, clock.now())),
     listDeliveries: (options) => guard(() => readDeliveries(database, options)),
-    retryDeliveries: (ids) => guard(() => retryDeliveries(database, ids, clock.now())),
+    retryDeliveries: (ids) =>
+      guard(() =>
+        sharing === null ? retryDeliveries(database, ids, clock.now()) : sharing.retry(retryable(database, ids)),
+      ),
   };
   return {
     store,

@@ -31,6 +31,17 @@ export interface QueueHealth {
   readonly dropped: number;
 }
 
+/** What takes the writes of the monitor, and commits them in groups. */
+export interface WriteQueue {
+  add(round: RoundRecord): Promise<WriteResult>;
+  addLate(late: LateVote): Promise<WriteResult>;
+  storeOutcomes(outcomes: readonly OutcomeInput[]): void;
+  flush(): void;
+  waitingOutcomes(): readonly OutcomeInput[];
+  health(): QueueHealth;
+  close(): number;
+}
+
 interface QueuedWork {
   readonly work: QueuedWrite;
   resolve(result: WriteResult): void;
@@ -51,7 +62,7 @@ const longestRetryMs = 10_000;
  * No transaction is long: what is too much for one is committed in several, with a turn for others between them. While the
  * database refuses, everything waits and is tried again with growing pauses.
  */
-export class CommitQueue {
+export class CommitQueue implements WriteQueue {
   readonly #options: QueueOptions;
   #queued: QueuedWork[] = [];
   #timer: { readonly at: number; readonly handle: Disposable } | null = null;
@@ -231,7 +242,7 @@ function rowsOf(work: QueuedWrite): number {
   return 1 + votes.length + states.length + incidents.length + deliveries.length;
 }
 
-function isSteady(round: RoundRecord): boolean {
+export function isSteady(round: RoundRecord): boolean {
   const { states, incidents, deliveries, heard } = round;
   return states.length === 0 && incidents.length === 0 && deliveries.length === 0 && heard === undefined;
 }
@@ -240,6 +251,10 @@ function isSteady(round: RoundRecord): boolean {
 function isDurable(work: QueuedWrite): boolean {
   if (work.kind === 'late') return false;
   if (work.kind === 'outcomes') return true;
-  const { incidents, deliveries, heard } = work.round;
+  return isDurableRound(work.round);
+}
+
+/** Whether a notification follows from it, or an acceptance was promised. */
+export function isDurableRound({ incidents, deliveries, heard }: RoundRecord): boolean {
   return incidents.length > 0 || deliveries.length > 0 || heard !== undefined;
 }

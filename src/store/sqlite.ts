@@ -24,6 +24,8 @@ import type { StoredResult } from './rows.ts';
 import { facts } from './schema.ts';
 import { keptByDefault, type Retention } from './sealing/forget.ts';
 import { type HistoryParts, openHistoryParts } from './sealing/parts.ts';
+import { forgetPosition } from './shared-names.ts';
+import type { createSharing, SharedStore, SharedWriting, SharingOptions } from './shared-store.ts';
 import { readSilences, writeSilence } from './silences.ts';
 import { readIncidentsBetween } from './incidents.ts';
 import { createWriter } from './write.ts';
@@ -36,6 +38,8 @@ export interface StoreOptions extends OpenOptions {
   readonly onWritten?: (seconds: number) => void;
   /** How long history is kept. Default: results 90 days, hours two years, days and incidents for ever. */
   readonly retention?: Retention;
+  /** If several hubs share the history: then all of it is written through their log. */
+  readonly sharing?: SharingOptions & { readonly create: typeof createSharing };
 }
 
 /** The monitor's memory in one SQLite file, and what there is to know about the file. */
@@ -60,6 +64,8 @@ export interface Store extends MonitorStore, ChangeStore, StoreCare, AsyncDispos
   recordLate(late: LateVote): Promise<'stored' | 'revised' | 'duplicate'>;
   /** What there is of the past, for a reader. */
   readonly history: HistorySource;
+  /** Null unless several hubs share the history. */
+  readonly shared: SharedStore | null;
   /** Writes what waits, then closes the file. Rejects with `store_failed` if rounds were lost. */
   close(): Promise<void>;
 }
@@ -79,8 +85,15 @@ export function openStore(options: StoreOptions): Store {
   const parts = openHistoryParts(raw, options.retention ?? keptByDefault, clock);
   const { periods } = parts;
   const history = createHistorySource({ ...parts, database: raw, newest: () => periods.newest() });
-  const commit = createCommit({ file, writer: createWriter(file, parts), periods, clock, log, onWritten });
-  const queue = new CommitQueue({ clock, log, commit, limit: options.queueLimit ?? defaultQueueLimit });
+  const writer = createWriter(file, parts);
+  const sharing =
+    options.sharing === undefined
+      ? null
+      : options.sharing.create({ ...options.sharing, file, writer, periods, clock, log, onWritten });
+  if (sharing === null) forgetPosition(database);
+  const commit = createCommit({ file, writer, periods, clock, log, onWritten });
+  const queue =
+    sharing?.queue ?? new CommitQueue({ clock, log, commit, limit: options.queueLimit ?? defaultQueueLimit });
   const checks = createRunStore({ file, clock, log });
   const guard: Guard = (action) => {
     try {
@@ -89,7 +102,7 @@ export function openStore(options: StoreOptions): Store {
       throw storeError(path, error);
     }
   };
-  const deliveries = createDeliveryStore({ database, queue, clock, guard });
+  const deliveries = createDeliveryStore({ database, queue, sharing: sharing?.writing ?? null, clock, guard });
   let closed = false;
 
   async function close(): Promise<void> {
@@ -110,7 +123,8 @@ export function openStore(options: StoreOptions): Store {
     checks,
     history,
     ...deliveries.store,
-    ...memoryOf({ database, file, parts, history, guard }),
+    shared: sharing?.store ?? null,
+    ...memoryOf({ database, file, parts, history, guard }, sharing?.writing ?? null),
     ...careOf({ file, parts, queue, files, guard }),
     incidentsBetween: (from, to) => guard(() => readIncidentsBetween(database, from, to)),
     recentResults: (target, since) =>
@@ -143,7 +157,10 @@ interface MemoryDependencies {
 }
 
 /** What the monitor begins with, and what it keeps by a name. */
-function memoryOf({ database, file, parts: { marks }, history, guard }: MemoryDependencies) {
+function memoryOf(
+  { database, file, parts: { marks }, history, guard }: MemoryDependencies,
+  sharing: SharedWriting | null,
+) {
   function successesOf(target: string, from: number, to: number): readonly StoredSuccess[] {
     return history
       .results(target, null, { from, to })
@@ -171,20 +188,24 @@ function memoryOf({ database, file, parts: { marks }, history, guard }: MemoryDe
     silences: (now) => guard(() => readSilences(database, now)),
     saveSilence: (silence) =>
       guard(() => {
+        if (sharing !== null) return sharing.write({ kind: 'silence', silence });
         file.waitForDisk(true);
         writeSilence(database, silence);
       }),
     newestChanges: () => guard(() => readNewestChanges(database)),
     changesOf: (target) => guard(() => readChanges(database, target)),
-    addChanges: (all) => guard(() => writeChanges(database, all)),
+    addChanges: (all) =>
+      guard(() => (sharing === null ? writeChanges(database, all) : sharing.write({ kind: 'changes', changes: all }))),
     notes: () => guard(() => readNotes(database)),
     addNote: (note) =>
       guard(() => {
+        if (sharing !== null) return sharing.write({ kind: 'note', note });
         file.waitForDisk(true);
         writeNote(database, note);
       }),
     removeNote: (id) =>
       guard(() => {
+        if (sharing !== null) return sharing.write({ kind: 'note removed', id });
         file.waitForDisk(true);
         deleteNote(database, id);
       }),

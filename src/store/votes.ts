@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type Database from 'better-sqlite3';
 import type { Outcome } from '#checks/index.ts';
 import type { RoundVerdict } from '#history/verdict-periods.ts';
-import type { LateVote, RoundRecord } from '#monitor/judge/round-record.ts';
+import type { LateVote, RoundRecord, ShownVerdict } from '#monitor/judge/round-record.ts';
 import type { Vote } from '#monitor/judge/vote.ts';
 import { and, type BetterSQLite3Database, eq, sql, prepareRaw } from './drizzle.ts';
 import type { NameTable } from './names.ts';
@@ -16,6 +16,8 @@ export interface VoteWriter {
   /** Writes the results of a round under the first free name, and what they say together. */
   writeRound(round: RoundRecord): 'stored' | 'duplicate';
   writeLate(late: LateVote): 'stored' | 'revised' | 'duplicate';
+  /** The verdict that its round has with a late vote; undefined if that is not to change. */
+  verdictWith(late: LateVote): ShownVerdict | null | undefined;
 }
 
 export type VoteDependencies = Pick<HistoryParts, 'periods' | 'late' | 'upkeep' | 'recent'>;
@@ -115,6 +117,14 @@ export function createVoteWriter(
       if (verdictOf === undefined || periods.hasVerdict(targetId, dueAt)) return 'stored';
       const verdict = verdictOf(votesOf(targetId, dueAt).map(({ status }) => status));
       return verdict !== null && revise(targetId, dueAt, verdict) ? 'revised' : 'stored';
+    },
+
+    verdictWith({ target, dueAt, vote, verdictOf }) {
+      const targetId = names.target(target);
+      if (verdictOf === undefined || periods.hasVerdict(targetId, dueAt)) return undefined;
+      const nodeId = names.node(vote.node.name);
+      const others = votesOf(targetId, dueAt).filter((one) => one.nodeId !== nodeId);
+      return verdictOf([...others.map(({ status }) => status), vote.outcome.status]);
     },
   };
 }

@@ -1,4 +1,4 @@
-import type { LateVote, RoundRecord } from '#monitor/judge/round-record.ts';
+import type { LateVote, RoundRecord, ShownVerdict } from '#monitor/judge/round-record.ts';
 import { and, type BetterSQLite3Database, eq, sql } from './drizzle.ts';
 import { createHeardWriter } from './heartbeats.ts';
 import { createNames } from './names.ts';
@@ -26,6 +26,8 @@ export interface Writer {
    * round has a verdict now that it did not have.
    */
   writeLate(late: LateVote): 'stored' | 'revised' | 'duplicate';
+  /** The verdict that its round has with a late vote; undefined if that is not to change. */
+  verdictWith(late: LateVote): ShownVerdict | null | undefined;
   /** Settles a delivery, unless it was settled before; a reminder that it asks for is written with it. */
   writeOutcome(outcome: OutcomeInput): void;
   /** Must be called after a rollback: names that were given a number in it have none any more. */
@@ -74,6 +76,7 @@ export function createWriter(file: Pick<OpenDatabase, 'raw' | 'drizzle'>, parts:
       return written;
     },
     writeLate: (late) => votes.writeLate(late),
+    verdictWith: (late) => votes.verdictWith(late),
     writeOutcome(outcome) {
       const { changes } = database
         .update(deliveries)

@@ -10,7 +10,7 @@ export const NoteBody = z.strictObject({
 });
 
 /** What people say on status pages: posted, listed and taken down by programs on this machine only. */
-export function noteRoutes(notes: Notes): FastifyPluginAsync {
+export function noteRoutes(notes: Omit<Notes, 'reload'>): FastifyPluginAsync {
   return async (app) => {
     onlyForOperators(app, 'not_found');
     app.get('/-/notes', (_, reply) => reply.send({ ok: 1, notes: notes.list().map(shownNote) }));

@@ -1,4 +1,4 @@
-import type { FastifyPluginAsync } from 'fastify';
+import type { FastifyInstance, FastifyPluginAsync } from 'fastify';
 import type { Clock } from '#kernel/clock.ts';
 import type { Log } from '#kernel/log.ts';
 import { createApp, type WebLimits, webLimits } from './app.ts';
@@ -35,6 +35,8 @@ export interface WebOptions {
   readonly cors?: CorsHeaders;
   /** Proxies whose X-Forwarded-* headers are believed: addresses and ranges. Default: none. */
   readonly trustProxy?: readonly string[];
+  /** Called with each application before it has routes, and with the listener that it is for. */
+  readonly front?: (app: FastifyInstance, listener: ListenerKey) => void;
 }
 
 /** What can change while it listens. */
@@ -59,8 +61,10 @@ export async function startWebServer(options: WebOptions): Promise<WebServer> {
   const limits = { ...webLimits, ...options.limits };
   await using started = new AsyncDisposableStack();
   const open = async (routes: Routes, at: ListenAddress, key: ListenerKey) => {
-    const listener = started.use(await startListener(await appOf(options, routes), { at, key, limits, clock, log }));
-    return { listener, routes };
+    const listener = started.use(
+      await startListener(await appOf(options, routes, key), { at, key, limits, clock, log }),
+    );
+    return { listener, routes, key };
   };
   // The one for operators first: once the other one listens, everything does.
   const forAdmin = admin === null ? null : await open(forOperators, admin, 'http.admin');
@@ -72,7 +76,7 @@ export async function startWebServer(options: WebOptions): Promise<WebServer> {
     addr: () => main.listener.address,
     adminAddr: () => (forAdmin ?? main).listener.address,
     async prepare(next) {
-      const ready = await Promise.all(all.map(async ({ routes }) => appOf({ ...options, ...next }, routes)));
+      const ready = await Promise.all(all.map(async ({ routes, key }) => appOf({ ...options, ...next }, routes, key)));
       return () => {
         for (const [index, { listener }] of all.entries()) {
           const one = ready[index];
@@ -108,9 +112,10 @@ const everything: Routes = ({ metrics, metricsFor, health, log, plugins = [], ad
   ...adminPlugins,
 ];
 
-async function appOf(options: WebOptions, routes: Routes): Promise<ServedApp> {
+async function appOf(options: WebOptions, routes: Routes, key: ListenerKey): Promise<ServedApp> {
   const { log, trustProxy = [], limits, problemPage, cors = () => ({}), metrics } = options;
   const app = createApp({ log, limits: { ...webLimits, ...limits }, trustProxy, problemPage, cors, metrics });
+  options.front?.(app, key);
   const refuseOthers = otherMethods(app, cors);
   for (const plugin of [...routes(options), refuseOthers]) app.register(plugin);
   await app.ready();

@@ -98,7 +98,7 @@ describe('the message that tells a delivery', () => {
       const [due] = store.dueDeliveries(start, 10);
       expect(due).toMatchObject({ message: null, root: null });
       const { id } = due!.delivery;
-      store.claim('m1', [id]);
+      await store.claim('m1', [id]);
       const after = await reopen();
       expect(after.dueDeliveries(start, 10)).toMatchObject([{ message: 'm1', delivery: { id, attempts: 0 } }]);
       after.storeOutcomes([{ id, state: 'pending', nextAttemptAt: start, error: 'lost', message: 'm1' }]);
@@ -125,7 +125,7 @@ describe('the message that tells a delivery', () => {
 });
 
 describe('a reminder', () => {
-  test('is written with the settlement that asks for it, once, and counts on from the last', () =>
+  test('is written with the outcome that asks for it, once, and counts on from the last', () =>
     withStore(async (store, _clock, reopen) => {
       await store.record(opening('shop', start));
       const { id } = store.dueDeliveries(start, 10)[0]!.delivery;

@@ -319,7 +319,7 @@ describe.each(implementations)('the store on $name', ({ open }) => {
       expect(recipients(start + 9, 2)).toEqual(['1@example.com', '2@example.com']);
     }));
 
-  test('settles a delivery once: later settlements change nothing', () =>
+  test('settles a delivery once: later outcomes change nothing', () =>
     withStore(async (store, _clock, reopen) => {
       await store.record(opening('shop', start, ['a@example.com', 'b@example.com', 'c@example.com']));
       const [a, b, c] = store.dueDeliveries(start, 10).map((due) => due.delivery.id);

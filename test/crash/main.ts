@@ -1,5 +1,7 @@
 import { parseArgs } from 'node:util';
 import { diskObstacle } from '../support/small-disk.ts';
+import { natsObstacle } from '../support/nats-server.ts';
+import { playHubs } from './hubs.ts';
 import { judge } from './judge.ts';
 import { type NodesDay, nodesDays, nodesObstacle, playNodes } from './nodes.ts';
 import { type Day, days, play } from './play.ts';
@@ -7,7 +9,7 @@ import { playUplink, uplinkObstacle } from './uplink.ts';
 
 // Kills the real program at random moments while incidents open and close and the mail server comes and goes, sets its clock back over
 // restarts or ahead for a while, refuses its mails for good, fills its disk, takes its uplink away and gives it back in steps, kills hub, nats-server and nodes
-// in turn, stops the hub as a paused machine does, takes NATS away; and then counts what became of every transition: `npm run test:crash`, or `npm run test:crash -- --kills 100 --day clock`.
+// in turn, stops the hub as a paused machine does, takes NATS away, lets three hubs take over from each other; and then counts what became of every transition: `npm run test:crash`, or `npm run test:crash -- --kills 100 --day clock`.
 
 const { values } = parseArgs({
   options: {
@@ -64,6 +66,16 @@ for (const day of Object.keys(nodesDays).filter(isNodesDay).filter(isWanted)) {
     const { counts, faults } = await playNodes({ kills, seed, day });
     print(day, counts);
     for (const fault of faults) console.error(`FAULT ${day}: ${fault}`);
+    faultCount += faults.length;
+  }
+}
+if (isWanted('hubs')) {
+  const obstacle = natsObstacle();
+  if (obstacle !== null) console.log(`hubs: not here: ${obstacle}`);
+  else {
+    const { counts, faults } = await playHubs({ kills, seed, report: (line) => console.log(line) });
+    print('hubs', counts);
+    for (const fault of faults) console.error(`FAULT hubs: ${fault}`);
     faultCount += faults.length;
   }
 }

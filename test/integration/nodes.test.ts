@@ -170,7 +170,7 @@ test.skipIf(obstacle !== null)(
   },
 );
 
-test.skipIf(obstacle !== null)('nats-server takes config/nats.conf', async () => {
+test.skipIf(obstacle !== null).each(['nats.conf', 'hubs.nats.conf'])('nats-server takes config/%s', async (name) => {
   const folder = mkdtempSync(join(tmpdir(), 'watchpost-nats-conf-'));
   const { cert, key } = await issue({ names: ['localhost'] });
   mkdirSync(join(folder, 'nodes'));
@@ -180,9 +180,12 @@ test.skipIf(obstacle !== null)('nats-server takes config/nats.conf', async () =>
     join(folder, 'nodes/nodes.conf'),
     permissionsFile(makeKeyPair().key, [{ name: 'us1', key: makeKeyPair().key }]),
   );
-  const shipped = readFileSync(join(root, 'config/nats.conf'), 'utf8');
-  writeFileSync(join(folder, 'nats.conf'), shipped.replaceAll('/run/secrets', folder));
-  const { stderr } = await promisify(execFile)('nats-server', ['-t', '--config', join(folder, 'nats.conf')]);
+  writeFileSync(join(folder, 'nats-ca.pem'), cert);
+  for (const file of new Set(['nats.conf', name])) {
+    const shipped = readFileSync(join(root, 'config', file), 'utf8');
+    writeFileSync(join(folder, file), shipped.replaceAll('/run/secrets', folder).replaceAll('/data', folder));
+  }
+  const { stderr } = await promisify(execFile)('nats-server', ['-t', '--config', join(folder, name)]);
   rmSync(folder, { recursive: true });
   expect(stderr).toContain('configuration file');
 });

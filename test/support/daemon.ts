@@ -1,6 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type Daemon, startDaemon } from '#compose.ts';
+import { startDaemon } from '#compose.ts';
+import type { Daemon } from '#compose/daemon.ts';
 import { loadConfig } from '#config/load.ts';
 import { systemClock } from '#kernel/clock.ts';
 import { systemRandom } from '#kernel/random.ts';

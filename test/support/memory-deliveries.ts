@@ -14,7 +14,7 @@ type Part = Pick<MonitorStore, 'dueDeliveries' | 'nextDeliveryAt' | 'claim' | 's
 /** The half of a `MonitorStore` that the outbox needs, in memory; it counts and can be broken on purpose. */
 export class MemoryDeliveries implements Part {
   readonly states = new Map<number, State>();
-  readonly settlements: DeliveryOutcome[] = [];
+  readonly outcomes: DeliveryOutcome[] = [];
   /** The message that each delivery was given to last, or null. */
   readonly messages = new Map<number, string | null>();
   /** What the other side called the message that each delivery was told by. */
@@ -96,22 +96,22 @@ export class MemoryDeliveries implements Part {
     return this.sent;
   }
 
-  storeOutcomes(settlements: readonly DeliveryOutcome[]): void {
+  storeOutcomes(outcomes: readonly DeliveryOutcome[]): void {
     if (this.writeError !== null) throw this.writeError;
-    for (const settlement of settlements) {
-      const delivery = this.get(settlement.id);
-      if (this.states.get(settlement.id) !== 'pending') throw new Error(`delivery ${settlement.id} is settled already`);
-      this.settlements.push(settlement);
-      this.states.set(settlement.id, settlement.state);
-      if (settlement.state !== 'pending') this.#pending.delete(settlement.id);
-      if ('reference' in settlement) this.references.set(settlement.id, settlement.reference);
-      if ('message' in settlement) this.messages.set(settlement.id, settlement.message);
-      if (settlement.state === 'sent' && settlement.remindAt !== null) this.#remind(delivery, settlement.remindAt);
-      this.#deliveries.set(settlement.id, {
+    for (const outcome of outcomes) {
+      const delivery = this.get(outcome.id);
+      if (this.states.get(outcome.id) !== 'pending') throw new Error(`delivery ${outcome.id} is settled already`);
+      this.outcomes.push(outcome);
+      this.states.set(outcome.id, outcome.state);
+      if (outcome.state !== 'pending') this.#pending.delete(outcome.id);
+      if ('reference' in outcome) this.references.set(outcome.id, outcome.reference);
+      if ('message' in outcome) this.messages.set(outcome.id, outcome.message);
+      if (outcome.state === 'sent' && outcome.remindAt !== null) this.#remind(delivery, outcome.remindAt);
+      this.#deliveries.set(outcome.id, {
         ...delivery,
         attempts: delivery.attempts + 1,
-        nextAttemptAt: settlement.state === 'pending' ? settlement.nextAttemptAt : delivery.nextAttemptAt,
-        lastError: 'error' in settlement ? settlement.error : delivery.lastError,
+        nextAttemptAt: outcome.state === 'pending' ? outcome.nextAttemptAt : delivery.nextAttemptAt,
+        lastError: 'error' in outcome ? outcome.error : delivery.lastError,
       });
     }
   }

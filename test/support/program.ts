@@ -72,6 +72,7 @@ async function launch(config: string, house: string, environment: NodeJS.Process
   );
   const log: LogLine[] = [];
   const waiting = new Set<() => void>();
+  const exited = once(child, 'exit');
   createInterface({ input: child.stderr }).on('line', (line) => {
     log.push(line.startsWith('{') ? (JSON.parse(line) as LogLine) : { msg: line });
     for (const look of waiting) look();
@@ -81,7 +82,7 @@ async function launch(config: string, house: string, environment: NodeJS.Process
       const found = log.find(({ msg }) => message.test(msg));
       if (found !== undefined) return found;
       if (child.exitCode !== null) throw new Error(`the program ended with ${child.exitCode}:\n${printed(log)}`);
-      await Promise.race([new Promise<void>((resolve) => waiting.add(resolve)), once(child, 'exit')]);
+      await Promise.race([new Promise<void>((resolve) => waiting.add(resolve)), exited]);
     }
   };
   const { url } = await logged(/^web server listens/);

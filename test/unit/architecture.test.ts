@@ -91,12 +91,15 @@ const table: Record<string, readonly string[]> = {
     'store/backup.ts',
     'store/chores.ts',
     'store/reading.ts',
+    'hubs/peers.ts',
+    'transport/nats/connection.ts',
     'transport/nats/keys.ts',
     'transport/nats/status.ts',
     'monitor/judge',
     'monitor/notify/sample-messages.ts',
     'monitor/watch/runner.ts',
   ],
+  hubs: ['kernel'],
   metrics: ['kernel', 'history', 'checks/index.ts', 'monitor/judge'],
   web: [
     'kernel',
@@ -297,3 +300,21 @@ test('an error that is caught is looked at, or a comment beside it says who tell
 function read(file: string): string {
   return readFileSync(join(root, file), 'utf8');
 }
+
+test('what several hubs need is loaded only with them', () => {
+  const loaded = new Set<string>();
+  const load = (file: string): void => {
+    if (loaded.has(file)) return;
+    loaded.add(file);
+    // What is imported for its types, or later, is not loaded.
+    const text = readFileSync(join(root, file), 'utf8').replaceAll(/^import type .*$|\bimport\('[^']+'\)/gm, '');
+    for (const [, to = ''] of text.matchAll(/from '#([^']+)'/g)) load(to);
+    for (const [, to = ''] of text.matchAll(/from '(\.[^']+)'/g)) load(normalize(join(dirname(file), to)));
+  };
+  load('compose.ts');
+  expect(loaded).toContain('store/sqlite.ts');
+  const ofHubs = /^(hubs|compose\/hubs)[/.]|^store\/shared-(?!names)/;
+  expect([...loaded].filter((file) => ofHubs.test(file))).toEqual([]);
+  load('compose/hubs.ts');
+  expect([...loaded].filter((file) => ofHubs.test(file)).length).toBeGreaterThan(10);
+});

@@ -8,6 +8,7 @@ const exercised: Readonly<Record<string, readonly [test: string, name: string]>>
   'compose.watchpost.yaml': ['config/compose.yaml', 'compose.watchpost.yaml'],
   'compose.yaml': ['test/e2e/compose.test.ts', 'compose.yaml'],
   grafana: ['test/unit/grafana.test.ts', 'config/grafana'],
+  'hubs.nats.conf': ['test/integration/nodes.test.ts', 'hubs.nats.conf'],
   'kubernetes.yaml': ['test/integration/units.test.ts', 'config/kubernetes.yaml'],
   'nats.conf': ['test/e2e/nodes.test.ts', 'nats.conf'],
   'prometheus.rules.yaml': ['test/support/prometheus.ts', 'prometheus.rules.yaml'],

@@ -85,7 +85,7 @@ test('a round of more rows than a transaction should have is stored all the same
   expect(disk.commits.map(({ targets }) => targets)).toEqual([['all'], ['shop']]);
 });
 
-test('a settlement is in the database when it is taken, and so is all that waited before it', () => {
+test('a outcome is in the database when it is taken, and so is all that waited before it', () => {
   const { disk, queue } = setUp();
   for (let index = 0; index < 1_000; index += 1) void queue.add(opening(`t${index}`, start));
   queue.storeOutcomes([{ id: 1, state: 'sent', message: 'm', remindAt: null, at: start }]);

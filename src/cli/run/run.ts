@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { flushCompileCache } from 'node:module';
-import { type Daemon, startDaemon } from '#compose.ts';
+import { startDaemon } from '#compose.ts';
+import type { Daemon } from '#compose/daemon.ts';
 import type { Config } from '#config/config.ts';
 import { openConfigSource } from '#config/apply/config-source.ts';
 import { currentBoot } from '#kernel/boot.ts';

@@ -51,12 +51,13 @@ export interface ReloaderOptions {
 const lookEveryMs = 5_000;
 
 /** The names, as people write them, of what is read at the start only. */
-export const readAtStart = ['data', 'http.listen', 'http.admin', 'http.connections'] as const;
+export const readAtStart = ['data', 'http.listen', 'http.admin', 'http.connections', 'hubs'] as const;
 
 function fixedParts(config: Config): Readonly<Record<(typeof readAtStart)[number], unknown>> {
-  const { data, http } = config;
+  const { data, http, hubs } = config;
   return {
     data,
+    hubs,
     'http.listen': [http.host, http.port],
     'http.admin': http.admin,
     'http.connections': http.connections,
@@ -71,9 +72,9 @@ function needingRestart(before: Config, after: Config): readonly string[] {
 
 // What cannot change yet stays as it was at the start.
 function keepingFixed(started: Config, next: Config): Config {
-  const { data, http } = started;
+  const { data, http, hubs } = started;
   const { host, port, admin, connections } = http;
-  return { ...next, data, http: { ...next.http, host, port, admin, connections } };
+  return { ...next, data, hubs, http: { ...next.http, host, port, admin, connections } };
 }
 
 /** Reloads when it is asked to and when the files change. */

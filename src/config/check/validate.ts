@@ -50,6 +50,7 @@ export function validateConfig(
     ...foreignServiceProblems(root),
     ...noTargetsProblem(root),
     ...noNodesProblem(root),
+    ...unconnectedHub(root),
   ];
   const sound = output === null ? without(root.value, issues) : root.value;
   const file = output ?? validate(ConfigFile, sound).output;
@@ -121,6 +122,14 @@ function noNodesProblem(root: SourceNode): readonly Problem[] {
   return [
     problemAtKey(root, ['nodes'], 'needs at least one node, such as "zz1: {}", because there is no nats section'),
   ];
+}
+
+function unconnectedHub(root: SourceNode): readonly Problem[] {
+  if ((find(root, ['hubs'])?.value ?? undefined) === undefined) return [];
+  if (asksForeignService(root))
+    return [problemAtKey(root, ['hubs'], 'cannot be used where another service runs the checks')];
+  if (find(root, ['nats']) !== null) return [];
+  return [problemAtKey(root, ['hubs'], 'needs nats: hubs share their history through it')];
 }
 
 // Null where more may join, or where only another service knows.

@@ -9,7 +9,7 @@ import { Heartbeat, Notify, Summary } from './notify.ts';
 import { MetricsKeys } from './metrics.ts';
 import { OwnService } from './own-service.ts';
 import { StatusPages } from './pages.ts';
-import { Http, Name, Nats, Nodes, Retention } from './sections.ts';
+import { Http, Hubs, Name, Nats, Nodes, Retention } from './sections.ts';
 import { Defaults, Target } from './target.ts';
 import { TargetsFrom } from './targets-from.ts';
 
@@ -32,6 +32,9 @@ export const ConfigFile = z
       ),
     nodes: Nodes.describe('The nodes that run inside this process, by name. Default: one, zz1, at an unknown place.'),
     nats: Nats.optional().describe('Where nodes on other machines join. Without it there are none.'),
+    hubs: Hubs.optional().describe(
+      'Experimental: this hub is one of several that share one history over nats. Default: it is the only one.',
+    ),
     ...channelSections,
     defaults: Defaults.prefault({}).describe('What holds for a target that does not say otherwise.'),
     targets: z

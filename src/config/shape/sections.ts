@@ -201,3 +201,14 @@ export const Retention = z.strictObject({
     .default(2_592_000_000)
     .describe('How long checks that were started over the API are kept, and their reports can be read.'),
 });
+
+/** One of several hubs that share one history. */
+export const Hubs = z.strictObject({
+  name: Name.describe('The name of this hub. Each hub has its own.'),
+  replicas: z
+    .union([z.literal(1), z.literal(3), z.literal(5)], { error: 'expected 1, 3 or 5' })
+    .optional()
+    .describe(
+      'On how many NATS servers the log of the hubs is kept; read when the first hub makes it. Default: 3 if nats has three servers or more, otherwise 1.',
+    ),
+});

@@ -1,4 +1,5 @@
 import type { Clock } from '#kernel/clock.ts';
+import { messageOf } from '#kernel/errors.ts';
 import type { Log } from '#kernel/log.ts';
 import type { Delivery, DeliveryOutcome } from '../judge/delivery.ts';
 import type { DeliveryStore } from './delivery-store.ts';
@@ -11,7 +12,7 @@ export interface DeliveryEvent {
 }
 
 export interface DeliveryOutcomesOptions {
-  readonly store: Pick<DeliveryStore, 'storeOutcomes' | 'claim'>;
+  readonly store: Pick<DeliveryStore, 'storeOutcomes' | 'claim' | 'claimsRepeats'>;
   readonly clock: Clock;
   readonly log: Log;
   readonly onSettled?: (settled: DeliveryEvent) => void;
@@ -28,8 +29,10 @@ export interface DeliveryWithOutcome {
  * where the program ended in between; then with the same id.
  */
 export interface DeliveryOutcomes {
-  /** Records which message is about to cover these deliveries. */
-  claim(message: string, deliveries: readonly Delivery[]): void;
+  /** Records which message is about to cover these deliveries. A promise resolves to whether the message may be sent. */
+  claim(message: string, deliveries: readonly Delivery[]): true | Promise<boolean>;
+  /** Whether a message is claimed anew each time that it is sent. */
+  readonly claimsRepeats: boolean;
   store(settled: readonly DeliveryWithOutcome[]): void;
   storeUnstored(): void;
   readonly hasUnstored: boolean;
@@ -53,6 +56,16 @@ export function createDeliveryOutcomes({ store, clock, log, onSettled }: Deliver
     }
   }
 
+  async function granted(claimed: Promise<void>, message: string): Promise<boolean> {
+    try {
+      await claimed;
+      return true;
+    } catch (error) {
+      log.warn({ reason: messageOf(error), message }, 'message not sent: this hub does not lead');
+      return false;
+    }
+  }
+
   function report({ delivery: { channel, createdAt }, outcome: { state } }: DeliveryWithOutcome): void {
     try {
       const outcome = state === 'pending' ? 'retry' : state;
@@ -66,11 +79,14 @@ export function createDeliveryOutcomes({ store, clock, log, onSettled }: Deliver
     claim(message, deliveries) {
       const ids = deliveries.map(({ id }) => id);
       try {
-        store.claim(message, ids);
+        const claimed = store.claim(message, ids);
+        return claimed === undefined ? true : granted(claimed, message);
       } catch (error) {
         log.error({ err: error, message, deliveries: ids }, 'cannot record a message before sending it');
+        return true;
       }
     },
+    claimsRepeats: store.claimsRepeats === true,
     store(settled) {
       if (settled.length === 0) return;
       write(settled.map(({ outcome }) => outcome));

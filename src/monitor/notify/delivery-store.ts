@@ -16,8 +16,13 @@ export interface DeliveryStore {
   dueDeliveries(now: number, limit: number): readonly PendingDelivery[];
   /** The earliest time after `now` that an unsettled delivery is due, or null. */
   nextDeliveryAt(now: number): number | null;
-  /** Records, before it is sent, which message covers these deliveries: after a crash it is repeated unchanged. */
-  claim(message: string, ids: readonly number[]): void;
+  /**
+   * Records, before it is sent, which message covers these deliveries: after a crash it is repeated unchanged. If several hubs share
+   * the store, it resolves when the message may be sent, and rejects if another hub sends it.
+   */
+  claim(message: string, ids: readonly number[]): void | Promise<void>;
+  /** Whether a message is claimed anew each time that it is sent. */
+  readonly claimsRepeats?: boolean;
   /**
    * Ends attempts, in one transaction with the reminders they ask for. Every outcome but a merge adds one to the delivery's
    * `attempts`; an `error` becomes its `lastError`.

@@ -140,7 +140,10 @@ export function createSender(options: SenderOptions): MessageSender {
     const chosenId = next.kind === 'send' ? next.message : null;
     const message = compose(parts, policy, chosenId);
     if (message === null) return;
-    if (chosenId === null) outcomes.claim(message.id, parts.flatMap(ownDeliveriesOf));
+    if (chosenId === null || outcomes.claimsRepeats) {
+      const claimed = outcomes.claim(message.id, parts.flatMap(ownDeliveriesOf));
+      if (claimed !== true && !(await claimed)) return;
+    }
     const attempt = { clock, log, signal };
     const receipt = await attemptToSend(channel, message, address.recipient, attempt);
     conclude({ address, policy, parts, message, isRepeat: chosenId !== null }, receipt);

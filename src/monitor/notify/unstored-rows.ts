@@ -30,7 +30,7 @@ export interface UnstoredRows {
   of(incident: string): readonly UnstoredRow[];
   /** The other recipients of the incident of a delivery. */
   othersOf(delivery: Delivery): Pick<PendingDelivery, 'unreached' | 'isKnownToOthers'>;
-  toldAndOpen(channel: string): readonly NotifiedIncident[];
+  notifiedAndOpen(channel: string): readonly NotifiedIncident[];
 }
 
 export function createUnstoredRows(): UnstoredRows {
@@ -109,7 +109,7 @@ export function createUnstoredRows(): UnstoredRows {
         isKnownToOthers: others.some(({ last }) => last?.state === 'sent'),
       };
     },
-    toldAndOpen: (channel) =>
+    notifiedAndOpen: (channel) =>
       [...rows.values()].flatMap(({ delivery, last }) => {
         const incident = incidents.get(delivery.incidentId);
         const isNotified = delivery.channel === channel && delivery.kind === 'opened' && last?.state === 'sent';

@@ -7,7 +7,7 @@ import { createUnstoredRows, isPending, laneOf, type UnstoredRow } from './unsto
 
 type NotificationStore = Pick<
   DeliveryStore,
-  'dueDeliveries' | 'nextDeliveryAt' | 'claim' | 'storeOutcomes' | 'sentMessages' | 'notifiedAndOpen'
+  'dueDeliveries' | 'nextDeliveryAt' | 'claim' | 'claimsRepeats' | 'storeOutcomes' | 'sentMessages' | 'notifiedAndOpen'
 >;
 
 /** The stored deliveries, and beside them in memory those that could not be stored so far. */
@@ -50,6 +50,9 @@ export function createUnstored({ store, log }: UnstoredOptions): UnstoredDeliver
     }
   }
 
+  const storedOf = (incident: string) =>
+    readStored(() => store.listDeliveries({ incident, limit: mostOfIncident }), []);
+
   // A delivery sent from memory has been stored: its outcome goes with it, and from now on it is the row.
   function adopt(stored: PendingDelivery): readonly PendingDelivery[] {
     const row = rows.find(stored.delivery);
@@ -60,7 +63,7 @@ export function createUnstored({ store, log }: UnstoredOptions): UnstoredDeliver
     if (last !== null) store.storeOutcomes([{ ...last, id }]);
     if (isPending(row)) {
       const noted = last?.state === 'pending' ? last.message : null;
-      if (message !== null && message !== noted) store.claim(message, [id]);
+      if (message !== null && message !== noted) noteLater(store.claim(message, [id]), log);
       storedAs.set(delivery.id, id);
     }
     rows.remove(row);
@@ -70,8 +73,8 @@ export function createUnstored({ store, log }: UnstoredOptions): UnstoredDeliver
   function rowsInMemory(): readonly PendingDelivery[] {
     return rows.pending().flatMap(({ delivery, message }) => {
       const incident = rows.incident(delivery.incidentId);
-      if (incident === undefined) return [];
-      return [{ delivery, incident, message, ...beginningOf(delivery), ...rows.othersOf(delivery) }];
+      const more = { ...beginningOf(delivery), ...rows.othersOf(delivery) };
+      return incident === undefined ? [] : [{ delivery, incident, message, ...more }];
     });
   }
 
@@ -81,10 +84,8 @@ export function createUnstored({ store, log }: UnstoredOptions): UnstoredDeliver
       const reference = opened.last?.state === 'sent' ? opened.last.reference : undefined;
       return { root: opened.message, rootReference: reference ?? null };
     }
-    const incident = delivery.incidentId;
-    const stored = readStored(() => store.listDeliveries({ incident, limit: mostOfIncident }), []).find(
-      (one) => one.kind === 'opened' && laneOf(one) === laneOf(delivery),
-    );
+    const isBeginning = (one: Delivery) => one.kind === 'opened' && laneOf(one) === laneOf(delivery);
+    const stored = storedOf(delivery.incidentId).find(isBeginning);
     return { root: stored?.message ?? null, rootReference: stored?.reference ?? null };
   }
 
@@ -92,8 +93,7 @@ export function createUnstored({ store, log }: UnstoredOptions): UnstoredDeliver
     deliveriesOf(incident) {
       const unstored = rows.of(incident).map((row) => listedOf(row, rows.incident(incident)?.target ?? ''));
       const names = new Set(unstored.map(nameOf));
-      const stored = readStored(() => store.listDeliveries({ incident, limit: mostOfIncident }), []);
-      return [...stored.filter((one) => !names.has(nameOf(one))), ...unstored];
+      return [...storedOf(incident).filter((one) => !names.has(nameOf(one))), ...unstored];
     },
     add: (record) => rows.add(record),
     beginningsOf(incident) {
@@ -117,10 +117,11 @@ export function createUnstored({ store, log }: UnstoredOptions): UnstoredDeliver
       const next = Math.min(stored, ...waits.filter((at) => at > now));
       return Number.isFinite(next) ? next : null;
     },
+    claimsRepeats: store.claimsRepeats === true,
     claim(message, ids) {
       for (const id of ids) rows.claim(id, message);
       const stored = ids.filter((id) => rows.byId(id) === undefined).map((id) => storedAs.get(id) ?? id);
-      if (stored.length > 0) store.claim(message, stored);
+      return stored.length > 0 ? store.claim(message, stored) : undefined;
     },
     storeOutcomes(outcomes) {
       for (const outcome of outcomes) rows.storeOutcome(outcome);
@@ -134,7 +135,7 @@ export function createUnstored({ store, log }: UnstoredOptions): UnstoredDeliver
       const stored = readStored(() => store.notifiedAndOpen(channel), []).filter(
         ({ incident }) => (rows.incident(incident.id) ?? incident).endedAt === null,
       );
-      return [...stored, ...rows.toldAndOpen(channel)];
+      return [...stored, ...rows.notifiedAndOpen(channel)];
     },
   };
 }
@@ -151,4 +152,9 @@ function listedOf({ delivery, message, last }: UnstoredRow, target: string): Lis
 // What is stored came before what is not.
 function orderOf({ id }: Delivery): number {
   return id > 0 ? id : 2 ** 50 - id;
+}
+
+// Another hub may lead by now: it sends the message again, with the same id.
+function noteLater(claimed: void | Promise<void>, log: Log): void {
+  claimed?.catch((error: unknown) => log.warn({ err: error }, 'cannot record a message that was sent'));
 }

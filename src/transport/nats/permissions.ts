@@ -19,9 +19,18 @@ export function permissionsFile(hubKey: string, nodes: readonly KeyHolder[]): st
 }
 
 function hub(key: string): string {
-  const all = list([everything]);
-  return `  # the hub\n  { nkey: ${key}, permissions: { publish: ${all}, subscribe: ${all} } }`;
+  const publish = list([everything, ...ofLog]);
+  return `  # the hub\n  { nkey: ${key}, permissions: { publish: ${publish}, subscribe: ${list([everything])} } }`;
 }
+
+// What several hubs need to share one history: a stream and a bucket of JetStream.
+const streams = ['WP_LOG', 'KV_WP_HUBS'];
+const ofLog = [
+  '$JS.API.INFO',
+  ...streams.flatMap((stream) => [`$JS.API.STREAM.*.${stream}`, `$JS.API.STREAM.MSG.GET.${stream}`]),
+  '$JS.API.DIRECT.GET.KV_WP_HUBS.>',
+  '$KV.WP_HUBS.>',
+];
 
 function node({ name, key }: KeyHolder): string {
   const subjects = subjectsOf(name);

@@ -27,6 +27,8 @@ export interface Notes {
   post(note: { readonly page: string; readonly words: string; readonly endsAt: number | null }): StatusNote;
   /** Takes a note down. */
   remove(id: string): StatusNote;
+  /** Reads them anew: something else wrote to the store. */
+  reload(): void;
 }
 
 export interface NotesOptions {
@@ -50,6 +52,9 @@ export function createNotes({ store, clock, random, pages }: NotesOptions): Note
   }
 
   return {
+    reload() {
+      known = store.notes();
+    },
     list: (page) =>
       currentNotes()
         .filter((note) => page === undefined || note.page === page)

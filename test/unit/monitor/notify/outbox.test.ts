@@ -224,7 +224,7 @@ describe('the outbox', () => {
     const refused = email.attempts.filter(({ recipient }) => recipient === 'full@example.com');
     expect(refused.length).toBeGreaterThanOrEqual(9);
     expect(refused.length).toBeLessThanOrEqual(13);
-    const others = store.settlements.flatMap((one) => (one.state === 'pending' ? [one.notifyOthersAt ?? null] : []));
+    const others = store.outcomes.flatMap((one) => (one.state === 'pending' ? [one.notifyOthersAt ?? null] : []));
     expect(others).toEqual([now, ...Array<null>(refused.length - 1).fill(null)]);
     email.answer = () => accepted;
     await clock.advance(8 * 60 * minute);
@@ -237,7 +237,7 @@ describe('the outbox', () => {
     outbox.start();
     await clock.advance(day);
     expect(email.attempts).toHaveLength(1);
-    expect(store.settlements).toEqual([expect.objectContaining({ id: 1, state: 'dead', error: '550 no such user' })]);
+    expect(store.outcomes).toEqual([expect.objectContaining({ id: 1, state: 'dead', error: '550 no such user' })]);
     expect(logged.errors()).toEqual(['given up: 550 no such user']);
     expect(settled).toEqual([{ channel: 'email', outcome: 'dead', delayMs: 0 }]);
   });
@@ -288,7 +288,7 @@ describe('the outbox', () => {
     store.add(shopDown, delivery({ channel: 'pager' }));
     outbox.start();
     await clock.advance(0);
-    expect(store.settlements[0]).toMatchObject({ state: 'dead', error: 'no channel "pager" is configured' });
+    expect(store.outcomes[0]).toMatchObject({ state: 'dead', error: 'no channel "pager" is configured' });
   });
 });
 
@@ -301,7 +301,7 @@ describe('a channel that hangs', () => {
     expect(email.attempts[0]?.signal.aborted).toBe(false);
     await clock.advance(1);
     expect(email.attempts[0]?.signal.aborted).toBe(true);
-    expect(store.settlements[0]).toMatchObject({ state: 'pending' });
+    expect(store.outcomes[0]).toMatchObject({ state: 'pending' });
     await clock.advance(20 * second);
     expect(email.attempts).toHaveLength(2);
   });
@@ -311,7 +311,7 @@ describe('a channel that hangs', () => {
     store.add(shopDown, opened);
     outbox.start();
     await clock.advance(minute + 5 * second);
-    expect(store.settlements[0]).toMatchObject({ state: 'pending' });
+    expect(store.outcomes[0]).toMatchObject({ state: 'pending' });
     expect(logged.errors()).toEqual(['the channel email failed']);
   });
 
@@ -383,7 +383,7 @@ test('one recipient gets messages one after the other, in the order of their dec
 });
 
 describe('trouble of our own', () => {
-  test('a settlement that cannot be stored is stored later, and the mail is not repeated', async () => {
+  test('a outcome that cannot be stored is stored later, and the mail is not repeated', async () => {
     store.add(shopDown, opened);
     store.writeError = new Error('disk full');
     outbox.start();
@@ -411,7 +411,7 @@ describe('trouble of our own', () => {
     expect(email.attempts[0]?.message.id).toBe(email.attempts[1]?.message.id);
   });
 
-  test('other mails still go out while the store takes no settlements, each once', async () => {
+  test('other mails still go out while the store takes no outcomes, each once', async () => {
     addIncidents(3, 'ops@example.com', 1);
     store.writeError = new Error('disk full');
     outbox.start();
@@ -451,7 +451,7 @@ describe('trouble of our own', () => {
     store.add(shopDown, opened);
     outbox.start();
     await clock.advance(0);
-    expect(store.settlements[0]).toMatchObject({ state: 'pending', error: 'undefined is not a function' });
+    expect(store.outcomes[0]).toMatchObject({ state: 'pending', error: 'undefined is not a function' });
   });
 
   test('a message that cannot be composed is tried again later, and the others go out', async () => {
@@ -459,7 +459,7 @@ describe('trouble of our own', () => {
     addIncidents(1, 'ops@example.com', 2);
     outbox.start();
     await clock.advance(0);
-    expect(store.settlements).toEqual([
+    expect(store.outcomes).toEqual([
       expect.objectContaining({ id: 1, state: 'pending' }),
       expect.objectContaining({ id: 2, state: 'sent' }),
     ]);
@@ -532,7 +532,7 @@ describe('the end', () => {
     await clock.advance(0);
     controller.abort();
     await drained;
-    expect(store.settlements).toEqual([]);
+    expect(store.outcomes).toEqual([]);
   });
 
   test('drain resolves at once where nothing runs', async () => {
@@ -548,7 +548,7 @@ describe('the end', () => {
     await clock.advance(0);
     await outbox.stop();
     expect(email.attempts[0]?.signal.aborted).toBe(true);
-    expect(store.settlements).toEqual([]);
+    expect(store.outcomes).toEqual([]);
   });
 
   test('stop still settles what was accepted meanwhile', async () => {

@@ -1,0 +1,275 @@
+import type { Daemon } from '#compose/daemon.ts';
+import type { CheckRunnerEnvironment } from '#compose/checking.ts';
+import { fingerprintOf } from '#compose/hubs/fingerprint.ts';
+import { createForwarding } from '#compose/hubs/forward.ts';
+import { type HubLink, openLink } from '#compose/hubs/link.ts';
+import { takeLate } from '#compose/hubs/late.ts';
+import { type HubParts, openParts } from '#compose/hubs/parts.ts';
+import { watchHubs } from '#compose/hubs/watch-hubs.ts';
+import { fetchHistory, putInPlace } from '#compose/hubs/restore.ts';
+import type { Config, ConfiguredHub } from '#config/config.ts';
+import type { ConfigSource, ReloadResult } from '#config/apply/reload.ts';
+import type { HistoryReader } from '#history/reader.ts';
+import { announceRelease, forwardTo, type HubStatus } from '#hubs/peers.ts';
+import { deadline, endsWithin } from '#kernel/clock.ts';
+import { createInTurn } from '#kernel/concurrency.ts';
+import { messageOf, WatchpostError } from '#kernel/errors.ts';
+import { backUp } from '#store/backup.ts';
+import { type States, statesSince } from '#web/state/states.ts';
+import type { WebServer } from '#web/server.ts';
+
+// One of several hubs: the same parts as of the only one, around a store that is written through their log.
+
+// Nodes keep what is not judged: a hand-over waits for little.
+const finishMs = 300;
+const drainMs = 500;
+const flushMs = 1_000;
+const releaseMs = 2_000;
+
+/** Starts one of several hubs. It leads as soon as no other does. */
+export async function startHub(
+  config: Config,
+  hub: ConfiguredHub,
+  environment: CheckRunnerEnvironment,
+  source: ConfigSource | null,
+): Promise<Daemon> {
+  const running = new HubDaemon(config, hub, environment, source);
+  await running.open();
+  return running;
+}
+
+class HubDaemon implements Daemon {
+  readonly ended: Promise<void>;
+  readonly #hub: ConfiguredHub;
+  readonly #environment: CheckRunnerEnvironment;
+  readonly #source: ConfigSource | null;
+  readonly #stop = new AbortController();
+  readonly #inTurn = createInTurn();
+  readonly #listeners = new Set<() => void>();
+  readonly #forwarding: ReturnType<typeof createForwarding>;
+  #config: Config;
+  #link: HubLink | null = null;
+  #parts: HubParts | null = null;
+  #isHandingOver = false;
+  #watching: Disposable | null = null;
+  readonly #fail: (error: unknown) => void;
+
+  constructor(config: Config, hub: ConfiguredHub, environment: CheckRunnerEnvironment, source: ConfigSource | null) {
+    this.#config = config;
+    this.#hub = hub;
+    this.#environment = environment;
+    this.#source = source;
+    const { promise, reject } = Promise.withResolvers<void>();
+    this.ended = promise;
+    this.#fail = reject;
+    this.#forwarding = createForwarding({
+      leader: () => this.#leader(),
+      stored: async () => this.#parts?.shared.idle(),
+      log: environment.log,
+    });
+  }
+
+  get web(): WebServer {
+    return this.#open.standing.web;
+  }
+
+  get history(): HistoryReader {
+    return this.#open.standing.history;
+  }
+
+  states(version: number): States {
+    return statesSince(this.#open.standing.board, version);
+  }
+
+  onChange(listener: () => void): Disposable {
+    this.#listeners.add(listener);
+    return { [Symbol.dispose]: () => void this.#listeners.delete(listener) };
+  }
+
+  async reload(cause: string): Promise<ReloadResult> {
+    const monitoring = this.#parts?.monitoring ?? null;
+    if (monitoring !== null) return monitoring.reloader.reload(cause);
+    if (this.#source === null) return { ok: false, problems: ['the source of the configuration is unknown'] };
+    try {
+      const { data, hubs } = this.#config;
+      this.#config = { ...(await this.#source.load()), data, hubs };
+    } catch (error) {
+      if (!(error instanceof WatchpostError)) throw error;
+      return { ok: false, problems: error.message.split('\n') };
+    }
+    await this.#inTurn(async () => {
+      if (this.#parts?.monitoring === null) await this.#standAgain(this.#parts);
+    });
+    return { ok: true, needsRestart: [], added: [], changed: [], removed: [] };
+  }
+
+  async open(): Promise<void> {
+    const { clock, log } = this.#environment;
+    const { nats } = this.#config;
+    if (nats === null) throw new WatchpostError('config_invalid', 'hubs needs nats');
+    const link = await openLink(nats, this.#hub.replicas, this.#environment, {
+      name: this.#hub.name,
+      status: () => this.#status(),
+      wake: (isLease) => this.#parts?.member.wake(isLease),
+      answer: async (request) => this.#forwarding.answer(request),
+      handOver: async () => this.#inTurn(async () => this.#handOver()),
+      takeLate: async (votes) => takeLate(this.#open.store, votes, clock.now()),
+      copyTo: async (path) => void (await backUp(this.#config.data, path, { signal: this.#stop.signal })),
+      copyPath: `${this.#config.data}.outgoing`,
+      clock,
+      log,
+    });
+    this.#link = link;
+    try {
+      await this.#openParts();
+      this.#watching = watchHubs({ connection: () => link.connection(), own: () => this.#status(), clock, log });
+    } catch (error) {
+      await link.close();
+      throw error;
+    }
+  }
+
+  async stop(): Promise<void> {
+    this.#stop.abort(new Error('this hub is stopping'));
+    this.#watching?.[Symbol.dispose]();
+    await this.#inTurn(async () => {
+      try {
+        await this.#handOver(false);
+      } finally {
+        await this.#closeParts();
+        await this.#link?.close();
+      }
+    });
+  }
+
+  get #open(): HubParts {
+    if (this.#parts === null)
+      throw new WatchpostError('starting', 'this hub is copying the history: try again in a moment');
+    return this.#parts;
+  }
+
+  #leader() {
+    const { role, leader } = this.#parts?.member.status() ?? { role: 'follower', leader: null };
+    if (role !== 'follower') return this.#parts?.monitoring === null ? null : 'here';
+    const connection = this.#link?.connection() ?? null;
+    if (leader === null || leader === this.#hub.name || connection === null) return null;
+    return { forward: async (request: Parameters<typeof forwardTo>[2]) => forwardTo(connection, leader, request) };
+  }
+
+  #status(): HubStatus {
+    const { version } = this.#environment;
+    const inForce = this.#parts?.monitoring?.reloader.inForce ?? this.#config;
+    const status = this.#parts?.member.status();
+    return {
+      name: this.#hub.name,
+      version,
+      fingerprint: fingerprintOf(inForce),
+      role: status?.role ?? 'follower',
+      since: status?.since ?? 0,
+      epoch: status?.epoch ?? 0,
+      leader: status?.leader ?? null,
+      applied: status?.applied ?? { sequence: 0, epoch: 0, n: 0 },
+      trouble: status === undefined ? 'copying the history' : status.trouble,
+    };
+  }
+
+  // Transitions follow each other; what fails in one ends the program.
+  #turn(act: () => Promise<void>): void {
+    void this.#inTurn(async () => {
+      if (!this.#stop.signal.aborted) await act();
+    }).catch((error: unknown) => {
+      if (!this.#stop.signal.aborted) this.#fail(error);
+    });
+  }
+
+  async #openParts(): Promise<void> {
+    const parts = await openParts({
+      config: () => this.#config,
+      hub: this.#hub,
+      environment: this.#environment,
+      source: this.#source,
+      session: async () => this.#link?.session() ?? null,
+      front: this.#forwarding.front,
+      isHandingOver: () => this.#isHandingOver,
+      onChange: () => {
+        for (const listener of this.#listeners) listener();
+      },
+      onLead: () => this.#turn(async () => this.#lead()),
+      onLost: () => this.#turn(async () => this.#follow()),
+      onSnapshotNeeded: () => this.#turn(async () => this.#restore()),
+    });
+    this.#parts = parts;
+    parts.member.start();
+  }
+
+  async #lead(): Promise<void> {
+    const parts = this.#parts;
+    if (parts === null || parts.member.status().role === 'follower') return;
+    const monitoring = await parts.standing.lead();
+    parts.monitoring = monitoring;
+    monitoring.monitor.ended.catch((error: unknown) => this.#fail(error));
+  }
+
+  async #follow(): Promise<void> {
+    const parts = this.#parts;
+    if (parts === null || parts.member.status().role !== 'follower') return;
+    await this.#standAgain(parts);
+  }
+
+  // What judges is stopped with everything around it, and the rest begins anew.
+  async #standAgain(parts: HubParts): Promise<void> {
+    await parts.monitoring?.monitor.stop(0);
+    await parts.standing[Symbol.asyncDispose]();
+    parts.monitoring = null;
+    parts.standing = await parts.stand();
+    // It may lead again by now.
+    if (parts.member.status().role !== 'follower') await this.#lead();
+  }
+
+  async #restore(): Promise<void> {
+    const { clock, log } = this.#environment;
+    const path = this.#config.data;
+    const connection = () => this.#link?.connection() ?? null;
+    if (this.#parts !== null && this.#parts.monitoring !== null) await this.#standAgain(this.#parts);
+    const { signal } = this.#stop;
+    const backlog = this.#parts?.shared.backlog() ?? [];
+    const incoming = await fetchHistory({ path, name: this.#hub.name, connection, clock, log, signal, backlog });
+    await this.#closeParts();
+    await putInPlace(path, incoming);
+    await this.#openParts();
+    log.info('the history is that of the other hubs');
+  }
+
+  async #handOver(goesOn = true): Promise<void> {
+    const parts = this.#parts;
+    if (parts === null || parts.member.status().role === 'follower') return;
+    const { clock, log } = this.#environment;
+    this.#isHandingOver = true;
+    try {
+      using limit = deadline(clock, drainMs);
+      await Promise.all([parts.monitoring?.monitor.stop(finishMs), parts.standing.outbox.drain(limit.signal)]);
+      await parts.standing.outbox.stop();
+      const flushed = parts.shared
+        .idle()
+        .catch((error: unknown) => log.warn({ reason: messageOf(error) }, 'not all is in the log'));
+      await endsWithin(flushed, clock, flushMs);
+      await endsWithin(parts.member.release(), clock, releaseMs);
+      const connection = this.#link?.connection() ?? null;
+      if (connection !== null) announceRelease(connection);
+      log.info({ hub: this.#hub.name }, 'lease handed over');
+      if (goesOn) await this.#standAgain(parts);
+    } finally {
+      this.#isHandingOver = false;
+    }
+  }
+
+  async #closeParts(): Promise<void> {
+    const parts = this.#parts;
+    this.#parts = null;
+    if (parts === null) return;
+    await parts.monitoring?.monitor.stop(0);
+    await parts.standing[Symbol.asyncDispose]();
+    await parts.member.close();
+    await parts.store.close();
+  }
+}

@@ -1,0 +1,9 @@
+import { createHash } from 'node:crypto';
+import type { Config } from '#config/config.ts';
+
+/** Equal for configurations that watch, judge and notify alike. Names of hubs, addresses and files of one machine do not count. */
+export function fingerprintOf(config: Config): string {
+  const { targets, notify, maintenance, pages, retention, unknownAfterMs, doubtLimitMs, summary } = config;
+  const alike = { targets, notify, maintenance, pages, retention, unknownAfterMs, doubtLimitMs, summary };
+  return createHash('sha256').update(JSON.stringify(alike)).digest('hex').slice(0, 12);
+}

@@ -1,0 +1,60 @@
+import type { NatsConnection } from '@nats-io/transport-node';
+import type { CheckRunnerEnvironment } from '#compose/checking.ts';
+import type { NatsAccess } from '#config/config.ts';
+import { type PeerPorts, servePeers } from '#hubs/peers.ts';
+import { type LogSession, openSession } from '#hubs/session.ts';
+import { connectionTimes, keepConnected } from '#transport/nats/connection.ts';
+import { hubAccount } from '#transport/nats/keys.ts';
+
+/** This hub's own connection for its log and for other hubs. */
+export interface HubLink {
+  connection(): NatsConnection | null;
+  /** The log over the connection as it is now; null if there is none. */
+  session(): Promise<LogSession | null>;
+  close(): Promise<void>;
+}
+
+const timeoutMs = 2_000;
+// A leader that waits long for a new connection would go on alone.
+const longestRetryMs = 2_000;
+
+/** Keeps connected and answers other hubs. Rejects with `config_invalid` if the key cannot be used. */
+export async function openLink(
+  access: NatsAccess,
+  replicas: number,
+  { clock, random, log }: Pick<CheckRunnerEnvironment, 'clock' | 'random' | 'log'>,
+  ports: PeerPorts,
+): Promise<HubLink> {
+  const account = { ...(await hubAccount(access)), name: `watchpost hub ${ports.name}` };
+  let opened: { readonly on: NatsConnection; readonly session: Promise<LogSession> } | null = null;
+  const link = keepConnected({
+    account,
+    times: { ...connectionTimes, longestRetryMs },
+    clock,
+    random,
+    log,
+    onUp: (connection) => servePeers(connection, ports),
+    onDown: () => {
+      opened = null;
+    },
+    onRefused: () => {},
+  });
+
+  return {
+    connection: () => link.current,
+    async session() {
+      const on = link.current;
+      if (on === null) return null;
+      if (opened?.on !== on) {
+        const session = openSession(on, { replicas, timeoutMs });
+        opened = { on, session };
+        session.catch(() => {
+          // The caller gets the reason; the next one tries again.
+          if (opened?.session === session) opened = null;
+        });
+      }
+      return opened.session;
+    },
+    close: async () => link.close(),
+  };
+}

@@ -1,0 +1,171 @@
+import type { CheckRunnerEnvironment } from '#compose/checking.ts';
+import { watchClock } from '#compose/clock.ts';
+import { type ReloadableChannels, type PeriodicJobs, startPeriodicJobs } from '#compose/delivery.ts';
+import { createFollowerView } from '#compose/follower.ts';
+import { openFoundation } from '#compose/foundation.ts';
+import { healthOf } from '#compose/health.ts';
+import { summariesOf } from '#compose/history.ts';
+import { acknowledgingOf, startWatching, type MonitorRuntime } from '#compose/monitor.ts';
+import { openOutbox } from '#compose/outbox.ts';
+import { watchOurselves } from '#compose/ourselves.ts';
+import type { ReplaceableCheckRunner } from '#compose/replaceable.ts';
+import { createUpcoming } from '#compose/startup-state.ts';
+import { openWeb, type Web } from '#compose/web.ts';
+import type { Config } from '#config/config.ts';
+import type { ConfigSource } from '#config/apply/reload.ts';
+import { createChangeKeeper } from '#history/changes.ts';
+import type { HistoryReader } from '#history/reader.ts';
+import { observeLateness } from '#kernel/lateness.ts';
+import { exposedAdvice } from '#kernel/private-files.ts';
+import type { Outbox } from '#monitor/notify/outbox.ts';
+import type { SharedWrite } from '#store/shared-store.ts';
+import type { Store } from '#store/sqlite.ts';
+import type { Board } from '#web/state/board.ts';
+import type { WebOptions, WebServer } from '#web/server.ts';
+
+/** What several hubs that share a history give to each of them. */
+export interface HubSharing {
+  readonly store: Store;
+  /** Whether this hub leads at this moment, so that it may notify. */
+  readonly mayNotify: () => boolean;
+  /** Why this hub does not do its part as a follower, in words. */
+  readonly troubles: () => readonly string[];
+  readonly front: NonNullable<WebOptions['front']>;
+}
+
+/** The program without the part that judges: its store, its pages and its interfaces. */
+export interface StandingDaemon extends AsyncDisposable {
+  readonly web: WebServer;
+  readonly board: Board;
+  readonly history: HistoryReader;
+  readonly outbox: Outbox;
+  /** Starts to check, to judge and to notify. */
+  lead(): Promise<MonitorRuntime>;
+  /** Shows what another hub wrote. */
+  applied(writes: readonly SharedWrite[]): void;
+}
+
+/** Opens everything that the configuration asks for but the monitor. Rejects with a catalogued error, and then nothing runs. */
+export async function openStanding(
+  config: Config,
+  surroundings: CheckRunnerEnvironment,
+  source: ConfigSource | null,
+  sharing: HubSharing | null,
+): Promise<StandingDaemon> {
+  const { clock, take: lateness } = observeLateness(surroundings.clock);
+  const environment = { ...surroundings, clock };
+  const { random, log } = environment;
+  for (const file of config.exposedFiles) log.warn({ file }, exposedAdvice(file));
+  await using started = new AsyncDisposableStack();
+  const upcoming = createUpcoming(config);
+  const following = sharing === null ? null : createFollowerView(sharing.store, clock);
+  const isFollower = () => following !== null && upcoming.watching === null;
+  const statuses = () => (isFollower() ? (following?.statuses() ?? []) : checking.statuses());
+  const nodes = () =>
+    isFollower() ? statuses().map(({ info }) => ({ info, up: true, eventLoopLagSeconds: null })) : null;
+  const shared = sharing === null ? null : { store: sharing.store, nodes };
+  const foundation = await openFoundation(config, { ...environment, lateness }, upcoming, source, started, shared);
+  const { store, metrics, history, checking, identity } = foundation;
+
+  const acknowledging = acknowledgingOf(() => upcoming.started(), { inForce: upcoming.inForce, store, clock, random });
+  const { acknowledgeAt, acknowledgeAllAt } = acknowledging;
+  const parts = { ...environment, ...foundation, upcoming };
+  const { outbox, unstored, channels, linkTo } = openOutbox(
+    config,
+    { ...parts, acknowledgeAt, acknowledgeAllAt },
+    started,
+  );
+  const notReady = () => (isFollower() ? (sharing?.troubles() ?? []) : checking.notReady());
+  const health = healthOf({ checking: { notReady }, store, outbox, clock, monitor: () => upcoming.watching?.monitor });
+  const { front } = sharing ?? {};
+  const webParts = {
+    ...parts,
+    checking: { ...checking, statuses },
+    outbox,
+    unstored,
+    health,
+    acknowledging,
+    following,
+  };
+  const served = await openWeb(config, { ...webParts, ...(front !== undefined && { front }) }, started);
+  const { board } = served.pages;
+  const seed = () =>
+    void served.pages.seed().catch((error: unknown) => log.error({ err: error }, 'cannot read history'));
+  if (sharing !== null) seed();
+  const rest = started.move();
+
+  async function lead(): Promise<MonitorRuntime> {
+    if (sharing !== null) (await checking.prepare(config))();
+    const regulars = startPeriodicJobs(config, {
+      ...environment,
+      summaries: summariesOf(history, store),
+      identity,
+      store: unstored,
+      outbox,
+      channels: channels.list,
+      linkTo,
+      pulses: health.pulses,
+    });
+    rest.defer(async () => regulars.stop());
+    const watching = startWatching({
+      config,
+      source,
+      prepare: (next) => preparedFor(next, { checking, served, channels, regulars, outbox }),
+      runner: checking.runner,
+      store,
+      metrics,
+      clock,
+      random,
+      log,
+      wakeOutbox: () => outbox.wake(),
+      unstored,
+      mayNotify: sharing?.mayNotify ?? (() => true),
+      isCutOff: () => outbox.isCutOff(upcoming.inForce().doubtLimitMs),
+      stored: checking.stored,
+      board,
+      changes: createChangeKeeper(store, (error) => log.error({ err: error }, 'cannot store a change')),
+    });
+    upcoming.put(watching);
+    for (const part of [watching.reloader, watching.audit]) rest.use(part);
+    rest.use(watchOurselves(config.data, { store, checking, monitor: watching.monitor, clock }));
+    rest.use(watchClock({ store, metrics, monitor: watching.monitor, boot: environment.boot ?? null, clock, log }));
+    if (sharing === null) seed();
+    outbox.start();
+    return watching;
+  }
+
+  return {
+    web: served.web,
+    board,
+    history,
+    outbox,
+    lead,
+    applied: (writes) => following?.applied(writes, { config, metrics, pages: served.pages }),
+    [Symbol.asyncDispose]: async () => rest.disposeAsync(),
+  };
+}
+
+interface ReloadableParts {
+  readonly checking: Pick<ReplaceableCheckRunner, 'prepare'>;
+  readonly served: Pick<Web, 'prepare'>;
+  readonly channels: ReloadableChannels;
+  readonly regulars: PeriodicJobs;
+  readonly outbox: Outbox;
+}
+
+/** What puts a configuration into force beside the monitor. Throws `config_invalid`, and then nothing has changed. */
+async function preparedFor(
+  next: Config,
+  { checking, served, channels, regulars, outbox }: ReloadableParts,
+): Promise<() => void> {
+  const check = await checking.prepare(next);
+  const serve = await served.prepare(next);
+  const putIntoForce = channels.prepare(next);
+  return () => {
+    check();
+    putIntoForce();
+    serve();
+    regulars.update(next);
+    outbox.wake();
+  };
+}

@@ -1,0 +1,174 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { askHubs, askToYield, type HubStatus } from '#hubs/peers.ts';
+import { connectionTimes, dial } from '#transport/nats/connection.ts';
+import { mortal } from './children.ts';
+import { type HttpTarget, startHttpTarget } from './http-target.ts';
+import { type NatsServer, startNats } from './nats-server.ts';
+import { createProgram, eventually, type Program, query, type Running } from './program.ts';
+import { type Relay, startRelay } from './relay.ts';
+import { type SmtpSink, startSmtp } from './smtp.ts';
+import { closedPort } from './tcp-servers.ts';
+
+const root = new URL('../../', import.meta.url).pathname;
+
+/** A hub as a process, in a folder of its own. */
+export interface FleetHub {
+  readonly name: string;
+  readonly program: Program;
+  readonly url: string;
+  /** Its way to NATS. */
+  readonly link: Relay;
+  /** The process, while it runs. */
+  running: Running | null;
+  start(): Promise<Running>;
+  /** Has it hand over. */
+  yield(): Promise<void>;
+}
+
+/** Hubs that share one history, one nats-server with JetStream, nodes, a target and a mail server. */
+export interface Fleet extends AsyncDisposable {
+  readonly nats: NatsServer;
+  readonly target: HttpTarget;
+  readonly smtp: SmtpSink;
+  readonly hubs: readonly FleetHub[];
+  hub(name: string): FleetHub;
+  statuses(): Promise<readonly HubStatus[]>;
+  /** Waits until a hub leads that is not `but`. */
+  leader(but?: string): Promise<FleetHub>;
+  /** Waits until all of these hubs have applied the same. */
+  agreed(hubs?: readonly FleetHub[]): Promise<void>;
+}
+
+export interface FleetOptions {
+  readonly hubs?: readonly string[];
+  readonly nodes?: readonly string[];
+  /** Names of the nodes inside each hub, by hub. */
+  readonly embedded?: Readonly<Record<string, string>>;
+  /** More targets, and what follows them in the configuration. */
+  readonly targets?: string;
+}
+
+export async function startFleet({
+  hubs: names = ['a', 'b'],
+  nodes = ['us1'],
+  embedded = {},
+  targets = '',
+}: FleetOptions = {}): Promise<Fleet> {
+  await using stack = new AsyncDisposableStack();
+  const nats = stack.use(await startNats({ nodes }));
+  const jetstream = `jetstream { store_dir: "${join(nats.folder, 'jetstream')}" }`;
+  await nats.stop();
+  await nats.start(jetstream);
+  const target = stack.use(await startHttpTarget());
+  const smtp = stack.use(await startSmtp());
+  const hubs: FleetHub[] = [];
+  for (const name of names) {
+    const program = stack.use(await createProgram());
+    const port = await closedPort();
+    const link = stack.use(await startRelay(nats.port));
+    mkdirSync(join(program.folder, 'nodes'));
+    writeFileSync(join(program.folder, 'hub.nk'), nats.hub.seed.reveal(), { mode: 0o600 });
+    const enrolled = [...nats.nodes].map(([node, { key }]) => [node, { key, enrolled_at: '2026-01-01T00:00:00Z' }]);
+    writeFileSync(join(program.folder, 'nodes', 'nodes.json'), JSON.stringify({ nodes: Object.fromEntries(enrolled) }));
+    const config = `
+data: watchpost.db
+http: { listen: "127.0.0.1:${port}" }
+smtp: { url: "smtp://127.0.0.1:${smtp.port}", from: alerts@example.com }
+nats: { servers: ["nats://127.0.0.1:${link.port}"] }
+hubs: { name: ${name} }
+nodes: { ${name in embedded ? `${embedded[name]}: {}` : ''} }
+defaults: { every: 1s, notify: [ops] }
+rules: { quick: { rounds: 2, recover: 2, confirm: false } }
+notify: { ops: { email: { to: [ops@example.com] }, group_wait: 0s, group_interval: 1s } }
+targets:
+  shop: { check: http, host: "${target.url}", timeout: 900ms, rules: [quick] }
+${targets}`;
+    const hub: FleetHub = {
+      name,
+      program,
+      url: `http://127.0.0.1:${port}`,
+      link,
+      running: null,
+      async start() {
+        hub.running = await program.start(config);
+        return hub.running;
+      },
+      yield: async () => overNats(nats, async (connection) => askToYield(connection, name)),
+    };
+    hubs.push(hub);
+  }
+  startNodes(nats, stack);
+  const statuses = async () => overNats(nats, askHubs);
+  const find = (name: string) => {
+    const found = hubs.find((hub) => hub.name === name);
+    if (found === undefined) throw new Error(`there is no hub ${name}`);
+    return found;
+  };
+  const rest = stack.move();
+  return {
+    nats,
+    target,
+    smtp,
+    hubs,
+    hub: find,
+    statuses,
+    leader: async (but) =>
+      eventually(60_000, async () => {
+        const leading = (await statuses()).find(({ role, name }) => role === 'leader' && name !== but);
+        if (leading === undefined) throw new Error('no hub leads');
+        return find(leading.name);
+      }),
+    agreed: async (wanted = hubs) =>
+      eventually(60_000, async () => {
+        const known = (await statuses()).filter(({ name }) => wanted.some((hub) => hub.name === name));
+        const positions = new Set(known.map(({ applied }) => JSON.stringify(applied)));
+        if (known.length < wanted.length || positions.size > 1)
+          throw new Error(`they differ: ${[...positions].join()}`);
+      }),
+    [Symbol.asyncDispose]: async () => rest.disposeAsync(),
+  };
+}
+
+type NatsConnection = Parameters<typeof askHubs>[0];
+
+async function overNats<Result>(
+  nats: NatsServer,
+  act: (connection: NatsConnection) => Promise<Result>,
+): Promise<Result> {
+  const connection = await dial({ ...nats.account(), name: 'test' }, connectionTimes);
+  try {
+    return await act(connection);
+  } finally {
+    await connection.close();
+  }
+}
+
+function startNodes(nats: NatsServer, stack: AsyncDisposableStack): void {
+  const children: ChildProcess[] = [];
+  stack.defer(async () => {
+    for (const child of children) {
+      if (child.exitCode !== null || child.signalCode !== null) continue;
+      child.kill('SIGKILL');
+      await once(child, 'exit');
+    }
+  });
+  for (const [name, { seed }] of nats.nodes) {
+    const seedFile = join(nats.folder, `${name}.nk`);
+    writeFileSync(seedFile, seed.reveal(), { mode: 0o600 });
+    const flags = ['--name', name, '--servers', nats.url, '--seed-file', seedFile, '--allow-private'];
+    const spool = ['--spool-file', join(nats.folder, `${name}.db`)];
+    children.push(
+      mortal(spawn(process.execPath, ['src/watchpost.js', 'node', ...flags, ...spool], { cwd: root, stdio: 'ignore' })),
+    );
+  }
+}
+
+/** The rounds of the target in the database of a hub, oldest first. */
+export function roundsOf({ program }: FleetHub): readonly { readonly due: number; readonly status: string }[] {
+  return query(program.database, `SELECT due_at AS due, status FROM history WHERE target = 'shop' ORDER BY due_at`).map(
+    ({ due, status }) => ({ due: Number(due), status: String(status) }),
+  );
+}
