@@ -61,6 +61,9 @@ pages: { status: { targets: { weak: Weak, alpha: Alpha } }, other: { targets: { 
   const tabs = [list, down, up, wall, groups, status, nodes];
   for (const { page } of tabs) await page.evaluate('window.mark = 1');
   expect(await names(list.page)).toEqual(['alpha', 'beta', 'weak', 'wide']);
+  await list.page.getByLabel('Name or host').fill('BET');
+  await expect.poll(async () => list.page.locator('[data-list] > [data-order]:visible').count()).toBe(1);
+  await list.page.getByLabel('Name or host').fill('');
   await down.page.getByText('No target matches.').waitFor();
   await groups.page.getByText('3 of 3 up').waitFor();
   await status.page.getByRole('heading', { name: 'All services are working.' }).waitFor();

@@ -95,8 +95,19 @@ async function textOf(from: string | undefined): Promise<string> {
   return from === undefined ? location.href : (await fetch(from)).text();
 }
 
+// Rows that do not match disappear while typing; Enter asks the server, which also looks at what comes later.
+function filterWhileTyping(): void {
+  document.addEventListener('input', ({ target }) => {
+    if (!(target instanceof HTMLInputElement) || target.name !== 'q') return;
+    const text = target.value.trim().toLowerCase();
+    for (const row of document.querySelectorAll<HTMLElement>('[data-list] > [data-order]'))
+      row.hidden = text !== '' && !(row.textContent ?? '').toLowerCase().includes(text);
+  });
+}
+
 remember();
 enableCopyButtons();
+filterWhileTyping();
 showDayOnPointer();
 // Another span of the same page is shown.
 document.addEventListener('moved', refreshSoon);

@@ -4,15 +4,8 @@ import { type Incident, latestCause } from '#monitor/judge/incident.ts';
 import { eventFilterOf } from '../pages/event-filter.ts';
 import type { Markup } from '../pages/markup.ts';
 import { filtered, filterOf, groupOf, type OverviewFilter } from '../pages/overview-filter.ts';
-import {
-  groupHead,
-  hasBudgets,
-  incidentsPart,
-  overviewHead,
-  overviewTitle,
-  targetRow,
-  wallTile,
-} from '../pages/overview.ts';
+import { incidentsPart } from '../pages/open-incidents.ts';
+import { groupHead, hasBudgets, overviewHead, overviewTitle, targetRow, wallTile } from '../pages/overview.ts';
 import type { PastKeeper } from '../pages/past.ts';
 import type { Board, LiveTarget } from '../state/board.ts';
 import { type ShownState, stateOf } from '../state/shown.ts';

@@ -57,6 +57,8 @@ export const overviewTexts = {
   uptime: 'Uptime',
   latency: 'Latency',
   budget: 'Budget left',
+  moreIncidents: (more: number) => `${more} more`,
+  andMore: (more: number) => `and ${more} more`,
   lately: 'Median time of all nodes in the last rounds',
   firstCheck: 'first check at',
   firstPing: 'waits for its first ping',

@@ -1,16 +1,17 @@
 import { type NodeInfo, probedTypeNames, shownNode } from '#checks/index.ts';
 import { describeDuration, formatSeconds } from '#kernel/units.ts';
-import { type Incident, latestCause } from '#monitor/judge/incident.ts';
+import type { Incident } from '#monitor/judge/incident.ts';
 import type { Assets } from '../assets/assets.ts';
 import type { LiveTarget } from '../state/board.ts';
 import { stateOf, type ShownState } from '../state/shown.ts';
 import { sparkline, stateBar, votesBar } from './drawings.ts';
-import { incidentHref, targetHref } from './links.ts';
+import { targetHref } from './links.ts';
 import { filtered, groupOf, order, orderOf, type OverviewFilter } from './overview-filter.ts';
 import { worldMap } from './map.ts';
-import { foreign, html, type Markup, moment, nothing, shapeOf, shortMoment, state } from './markup.ts';
+import { foreign, html, type Markup, nothing, shapeOf, shortMoment, state } from './markup.ts';
 import type { Past } from './past.ts';
 import { roundedDuration } from './target-texts.ts';
+import { incidentsPart } from './open-incidents.ts';
 import { texts } from './texts.ts';
 
 export interface OverviewValue {
@@ -75,22 +76,6 @@ export const mapPart = (nodes: OverviewValue['nodes'], assets: Pick<Assets, 'wor
     nodes.map(({ info, online }) => ({ node: info, state: online ? 'up' : 'unknown' })),
     assets,
   )}</div>`;
-
-/** An open incident as an item of a list. */
-export function incidentItem(incident: Incident, now: number): Markup {
-  const words = texts.overview;
-  const { id, target, wording, startedAt, acknowledged, held } = incident;
-  return html`<li><a href="${incidentHref(id)}"><span class="state ${shapeOf(wording.word)}">${wording.word} </span>${target}</a> <span class="wrap">${foreign(latestCause(incident))}</span> <span class="soft small">${words.since} ${moment(startedAt)}, ${describeDuration(Math.max(0, now - startedAt))}${acknowledged === null ? '' : `; ${words.acknowledged}: ${acknowledged.why}`}${held === null ? '' : `; ${held.why}`}</span></li>`;
-}
-
-/** The open incidents, the newest first. */
-export function incidentsPart({ incidents, now }: Pick<OverviewValue, 'incidents' | 'now'>): Markup {
-  const words = texts.overview;
-  const rows = incidents.toSorted((a, b) => b.startedAt - a.startedAt).slice(0, 50);
-  const items = rows.map((incident) => incidentItem(incident, now));
-  const isMild = rows.every(({ wording }) => shapeOf(wording.word) !== 'down');
-  return html`<div data-part="incidents">${items.length === 0 ? nothing : html`<section class="paper open${isMild ? ' mild' : ''}" aria-label="${words.incidents}"><h2>${words.incidents}</h2><ul class="plain">${items}</ul></section>`}</div>`;
-}
 
 // For a new installation: what to do next.
 function emptyOverview({ targets }: OverviewValue): Markup {

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import type { Incident } from '#monitor/judge/incident.ts';
 import { filtered, filterOf, queryOf } from '#web/pages/overview-filter.ts';
-import { incidentsPart, overviewHead, overviewSentence, targetRow } from '#web/pages/overview.ts';
+import { incidentsPart } from '#web/pages/open-incidents.ts';
+import { overviewHead, overviewSentence, targetRow } from '#web/pages/overview.ts';
 import { serviceOf, statusContent, statusJson, statusTitle } from '#web/pages/status.ts';
 import { createBoard, type LiveTarget } from '#web/state/board.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
