@@ -34,6 +34,10 @@ test('a target that goes down and comes back is seen without a reload, and its i
   await heading(tab, /All 4 targets are up\./);
   await page.evaluate('window.mark = 1');
   await expectGood(tab);
+  const session = await page.context().newCDPSession(page);
+  const { data, errors } = await session.send('Page.getAppManifest');
+  expect(errors).toEqual([]);
+  expect(JSON.parse(data ?? '')).toMatchObject({ name: 'Watchpost', display: 'standalone' });
 
   await target.stop();
   await heading(tab, /4 of 4 targets are down/);

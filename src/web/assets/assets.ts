@@ -41,6 +41,7 @@ export async function loadAssets(): Promise<Assets> {
     ['world.svg', world.image],
     ['icon.svg', iconOf('#0b6e6e', 'M6 19h5l3-9 5 14 3-7h4')],
     ['icon-unknown.svg', iconOf('#66717b', 'M11 12a5 5 0 1 1 7 4.6q-2 1-2 3.4m0 4v.4')],
+    ['app.webmanifest', JSON.stringify(manifest)],
   ]);
   const urls = new Map<string, string>();
   const files = new Map<string, Asset>();
@@ -79,7 +80,9 @@ function inOrder(texts: ReadonlyMap<string, string>): readonly (readonly [string
 }
 
 const withUrls = (text: string, urls: ReadonlyMap<string, string>): string =>
-  text.replaceAll(imported, (whole, name: string) => `'${urls.get(`${name}.js`) ?? whole}'`);
+  text
+    .replaceAll(imported, (whole, name: string) => `'${urls.get(`${name}.js`) ?? whole}'`)
+    .replaceAll(/"asset:([\w.-]+)"/g, (whole, name: string) => `"${urls.get(name) ?? whole}"`);
 
 /** `/assets/`: everything may be kept for ever, because its name changes with its content. */
 export function assetRoutes(assets: Assets): FastifyPluginAsync {
@@ -104,6 +107,17 @@ const types: Readonly<Record<string, string>> = {
   js: 'text/javascript; charset=utf-8',
   css: 'text/css; charset=utf-8',
   svg: 'image/svg+xml',
+  webmanifest: 'application/manifest+json',
+};
+
+// Makes the pages installable (W3C Web Application Manifest).
+const manifest = {
+  name: 'Watchpost',
+  start_url: '/',
+  display: 'standalone',
+  background_color: '#0f1315',
+  theme_color: '#0b6e6e',
+  icons: [{ src: 'asset:icon.svg', sizes: 'any', type: 'image/svg+xml' }],
 };
 
 const iconOf = (ground: string, line: string): string =>

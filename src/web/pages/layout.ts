@@ -82,7 +82,7 @@ ${content}
 
 function icon({ brand }: Frame, assets: Assets): Markup {
   if (brand?.logo !== undefined && brand.logo !== null) return html`<link rel="icon" href="${brand.logo}">`;
-  return html`<link rel="icon" href="${assets.url('icon.svg')}" type="image/svg+xml">`;
+  return html`<link rel="icon" href="${assets.url('icon.svg')}" type="image/svg+xml">${brand === undefined ? html`<link rel="manifest" href="${assets.url('app.webmanifest')}">` : nothing}`;
 }
 
 function header({ place, places, user }: Frame, assets: Assets): Markup {
