@@ -102,7 +102,7 @@ notify:
 
   const read = async (path: string) => (await fetch(`${url}${path}`)).text();
   const [{ id }] = JSON.parse(await read('/api/v1/incidents?open=true')).incidents;
-  expect(await read(`/incidents/${encodeURIComponent(id)}`)).toContain('now because <bdi>ended with exit code 137');
+  expect(await read(`/incidents/${encodeURIComponent(id)}`)).toContain('another cause: <bdi>ended with exit code 137');
 
   const well = beat('echo copied');
   expect(await text(well.child.stdout)).toBe('copied\n');

@@ -166,7 +166,7 @@ test.skipIf(obstacle !== null)(
     expect((await once(hub, 'exit'))[0]).toBe(0);
     const { out, err } = await cli('nodes', 'list', ...config);
     expect(out).toMatch(/^fr1 +Some Town, X +not known/m);
-    expect(err).toContain('the hub could not be asked');
+    expect(err).toContain('cannot read their state from the hub');
   },
 );
 
