@@ -19,10 +19,12 @@ export function watchResponses(url: string): ResponseTimes {
   async function ask(path: string, all: number[], everyMs: number): Promise<void> {
     while (!over.signal.aborted) {
       const begun = performance.now();
-      const isAnswered = await fetch(`${url}${path}`, { signal: AbortSignal.timeout(longestMs) }).then(
-        async (response) => response.arrayBuffer().then(() => true),
-        () => false,
-      );
+      const isAnswered = await fetch(`${url}${path}`, { signal: AbortSignal.timeout(longestMs) })
+        .then(async (response) => response.arrayBuffer())
+        .then(
+          () => true,
+          () => false,
+        );
       if (!over.signal.aborted) all.push(isAnswered ? performance.now() - begun : longestMs);
       await pause(Math.max(0, everyMs - (performance.now() - begun)));
     }
