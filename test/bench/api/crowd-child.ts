@@ -99,7 +99,7 @@ async function lags() {
   return { all: upTo('+Inf'), onTime: upTo('0.05') };
 }
 
-const paths = ['/status', '/healthz', '/check-tcp?host=127.0.0.1%3A80&max_nodes=1', '/nodes/hosts', '/login'];
+const paths = ['/status', '/check', '/check-tcp?host=127.0.0.1%3A80&max_nodes=1', '/nodes/hosts', '/login'];
 
 async function askAll(from: number): Promise<readonly Answer[]> {
   const all: Promise<Answer>[] = [];
