@@ -198,6 +198,7 @@ export class Leadership {
       const askedAt = clock.elapsed();
       const lease = await session.lease();
       if (lease !== null && lease.hub !== name && lease.epoch > this.epoch) return this.#overtaken(lease.hub);
+      await this.#rebase(session);
       await reader.catchUp(session, (record) => isOfBacklog(record, store, reader));
       if (reader.position.epoch > this.epoch) return this.#overtaken(lease?.hub ?? '?');
       const own = { hub: name, epoch: this.epoch, isReleased: false };

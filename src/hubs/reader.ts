@@ -77,7 +77,7 @@ export function createReader(store: MemberStore, log: Log): LogReader {
           { read: position.sequence, last },
           'the log of the hubs is shorter than what was read of it; reading it again',
         );
-        position = { ...position, sequence: first - 1 };
+        position = { ...position, sequence: Math.max(0, first - 1) };
         store.move(position);
       } else if (position.sequence + 1 < first)
         throw new SnapshotNeeded(`the log begins with message ${first}, and ${position.sequence} was read last`);

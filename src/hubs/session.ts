@@ -24,6 +24,8 @@ export interface LogSession {
 export interface LogSessionOptions {
   readonly replicas: number;
   readonly timeoutMs: number;
+  /** Called when a request fails: the session is not to be used any more. */
+  readonly onFailed: () => void;
 }
 
 const usualPayload = 131_072;
@@ -39,37 +41,48 @@ const StoredLease = z.object({ hub: z.string(), epoch: z.int(), isReleased: z.bo
 
 /** Opens the stream and the bucket, and makes them if they are missing. Rejects if the server has no JetStream. */
 export async function openSession(connection: NatsConnection, options: LogSessionOptions): Promise<LogSession> {
-  const { replicas, timeoutMs: timeout } = options;
+  const { replicas, timeoutMs: timeout, onFailed } = options;
   const manager = await jetstreamManager(connection, { timeout });
   const client = jetstream(connection, { timeout });
   await makeStream(manager, replicas);
   const kv = await new Kvm(client).create(bucket, { history: 1, replicas });
+
+  async function ask<Answer>(request: () => Promise<Answer>): Promise<Answer> {
+    try {
+      return await request();
+    } catch (error) {
+      onFailed();
+      throw error;
+    }
+  }
 
   return {
     connection,
     // Headers count too.
     mostBytes: (connection.info?.max_payload ?? usualPayload) - 1_024,
     async lease() {
-      const entry = await kv.get(leaseKey);
+      const entry = await ask(async () => kv.get(leaseKey));
       const stored = entry === null ? null : readJson(StoredLease, entry.string());
       return entry === null || stored === null ? null : { ...stored, revision: entry.revision };
     },
     async putLease(lease, revision) {
       const text = JSON.stringify(lease);
-      return unlessChanged(async () =>
-        revision === 0 ? kv.create(leaseKey, text) : kv.update(leaseKey, text, revision, timeout),
-      );
+      const put = async () =>
+        revision === 0 ? kv.create(leaseKey, text) : kv.update(leaseKey, text, revision, timeout);
+      return ask(async () => unlessChanged(put));
     },
     async read(sequence) {
-      return (await manager.streams.getMessage(stream, { seq: sequence }))?.data ?? null;
+      const message = await ask(async () => manager.streams.getMessage(stream, { seq: sequence }));
+      return message?.data ?? null;
     },
     async bounds() {
-      const { state } = await manager.streams.info(stream);
+      const { state } = await ask(async () => manager.streams.info(stream));
       return { first: state.first_seq, last: state.last_seq };
     },
     async append(bytes, after) {
       const expect = { lastSequence: after, streamName: stream };
-      return unlessChanged(async () => (await client.publish(logSubject, bytes, { expect, timeout })).seq);
+      const publish = async () => (await client.publish(logSubject, bytes, { expect, timeout })).seq;
+      return ask(async () => unlessChanged(publish));
     },
   };
 }

@@ -26,7 +26,7 @@ interface ModelHub {
   position: LogPosition;
   observed: ObservedLease | null;
   /** Set while it believes that it leads. */
-  term: { readonly epoch: number; revision: number; renewedAt: number; hasBegun: boolean } | null;
+  term: { readonly epoch: number; revision: number; renewedAt: number; hasRead: boolean; hasBegun: boolean } | null;
   /** What it wrote and has no answer for. */
   inDoubt: RecordHead | null;
 }
@@ -104,7 +104,7 @@ interface WorkContext {
 function work(hub: ModelHub, server: ModelServer, now: number, context: WorkContext): void {
   if (!hub.sends || !hub.hears) {
     // Requests may arrive without an answer.
-    if (hub.sends && hub.term?.hasBegun === true) write(hub, server, context);
+    if (hub.sends && hub.term?.hasBegun === true && context.random.next() < 0.1) write(hub, server, context);
     return;
   }
   hub.observed = observeLease(hub.observed, server.lease, now);
@@ -124,7 +124,7 @@ function take(hub: ModelHub, server: ModelServer, now: number): void {
   server.revision += 1;
   server.lease = { hub: hub.name, epoch, revision: server.revision, isReleased: false };
   hub.observed = observeLease(hub.observed, server.lease, now);
-  hub.term = { epoch, revision: server.revision, renewedAt: now, hasBegun: false };
+  hub.term = { epoch, revision: server.revision, renewedAt: now, hasRead: false, hasBegun: false };
 }
 
 function renew(hub: ModelHub, server: ModelServer, now: number): void {
@@ -135,9 +135,12 @@ function renew(hub: ModelHub, server: ModelServer, now: number): void {
   hub.term.renewedAt = now;
 }
 
+// Others may write between its look at the log and its first record.
 function begin(hub: ModelHub, server: ModelServer, context: WorkContext): void {
-  read(hub, server);
-  if (write(hub, server, context) && hub.term !== null) hub.term.hasBegun = true;
+  if (hub.term?.hasRead === false) {
+    read(hub, server);
+    hub.term.hasRead = true;
+  } else if (write(hub, server, context) && hub.term !== null) hub.term.hasBegun = true;
 }
 
 function resign(hub: ModelHub): void {

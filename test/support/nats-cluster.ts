@@ -7,7 +7,7 @@ import { createInterface } from 'node:readline';
 import { mortal } from './children.ts';
 import { closedPort } from './tcp-servers.ts';
 
-/** Real NATS servers with JetStream that form a cluster on loopback, without users. */
+/** Real NATS servers with JetStream on loopback, without users; several form a cluster. */
 export interface NatsCluster extends AsyncDisposable {
   /** Their addresses. */
   readonly urls: readonly string[];
@@ -32,7 +32,7 @@ export async function startCluster(size: number): Promise<NatsCluster> {
       `listen: "127.0.0.1:${member.port}"
 server_name: s${index}
 jetstream { store_dir: "${join(folder, `data${index}`)}" }
-cluster { name: test, listen: "127.0.0.1:${member.route}", routes: [${routes}] }
+${size === 1 ? '' : `cluster { name: test, listen: "127.0.0.1:${member.route}", routes: [${routes}] }`}
 `,
     );
     const child = mortal(spawn('nats-server', ['--config', config], { stdio: ['ignore', 'ignore', 'pipe'] }));

@@ -27,6 +27,10 @@ export async function openLink(
 ): Promise<HubLink> {
   const account = { ...(await hubAccount(access)), name: `watchpost hub ${ports.name}` };
   let opened: { readonly on: NatsConnection; readonly session: Promise<LogSession> } | null = null;
+  // The stream may be gone: the next session makes it anew.
+  const onFailed = () => {
+    opened = null;
+  };
   const link = keepConnected({
     account,
     times: { ...connectionTimes, longestRetryMs },
@@ -34,9 +38,7 @@ export async function openLink(
     random,
     log,
     onUp: (connection) => servePeers(connection, ports),
-    onDown: () => {
-      opened = null;
-    },
+    onDown: onFailed,
     onRefused: () => {},
   });
 
@@ -46,12 +48,10 @@ export async function openLink(
       const on = link.current;
       if (on === null) return null;
       if (opened?.on !== on) {
-        const session = openSession(on, { replicas, timeoutMs });
+        const session = openSession(on, { replicas, timeoutMs, onFailed });
         opened = { on, session };
-        session.catch(() => {
-          // The caller gets the reason; the next one tries again.
-          if (opened?.session === session) opened = null;
-        });
+        // The caller gets the reason.
+        session.catch(onFailed);
       }
       return opened.session;
     },

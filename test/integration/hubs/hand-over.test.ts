@@ -1,4 +1,6 @@
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { commandHere } from '../../support/command.ts';
 import { roundsOf, startFleet } from '../../support/fleet.ts';
 import { natsObstacle } from '../../support/nats-server.ts';
 import { eventually } from '../../support/program.ts';
@@ -26,6 +28,9 @@ test.skipIf(obstacle !== null)(
 
     await a.start();
     await fleet.agreed();
+    const shown = await commandHere(['hubs', '--config', join(a.program.folder, 'watchpost.yaml')]);
+    expect(shown.code).toBe(0);
+    expect(shown.out).toMatch(/^a +follower .*\nb +leader /m);
     await b.yield();
     await fleet.leader('b');
     await eventually(30_000, async () => {

@@ -1,3 +1,4 @@
+import { jetstreamManager } from '@nats-io/jetstream';
 import { connect } from '@nats-io/transport-node';
 import { expect, test } from 'vitest';
 import { Member, type MemberStatus } from '#hubs/member.ts';
@@ -35,6 +36,7 @@ function memoryStore() {
 }
 
 async function startMember(name: string, urls: readonly string[], stack: AsyncDisposableStack) {
+  const replicas = urls.length;
   const { store, applied, backlog } = memoryStore();
   const connection = await connect({
     servers: [...urls],
@@ -48,7 +50,7 @@ async function startMember(name: string, urls: readonly string[], stack: AsyncDi
     name,
     store,
     async session() {
-      session ??= openSession(connection, { replicas: 3, timeoutMs: 2_000 });
+      session ??= openSession(connection, { replicas, timeoutMs: 2_000, onFailed: () => (session = null) });
       session.catch(() => (session = null));
       return session;
     },
@@ -126,4 +128,41 @@ test.skipIf(obstacle !== null)(
     expect(new Set(texts)).toEqual(new Set(['one', 'two', 'three']));
   },
   240_000,
+);
+
+test.skipIf(obstacle !== null)(
+  named('a stream that is deleted while hubs use it begins anew, and hubs that applied the same go on from there'),
+  async () => {
+    await using stack = new AsyncDisposableStack();
+    const cluster = stack.use(await startCluster(1));
+    const hubs: Awaited<ReturnType<typeof startMember>>[] = [];
+    for (const name of ['a', 'b']) hubs.push(await startMember(name, cluster.urls, stack));
+    const leaderOf = async () =>
+      eventually(60_000, () => {
+        const found = hubs.find(({ member }) => member.status().role === 'leader');
+        if (found === undefined) throw new Error('no hub leads');
+        return found;
+      });
+    const first = await leaderOf();
+    await first.write('one');
+    await eventually(30_000, () => {
+      for (const { applied } of hubs) expect(applied).toContain('one');
+    });
+
+    const connection = await connect({ servers: [...cluster.urls] });
+    stack.defer(async () => connection.close());
+    const manager = await jetstreamManager(connection);
+    await manager.streams.delete('WP_LOG');
+    await first.write('two');
+    await eventually(60_000, () => {
+      for (const { applied } of hubs) expect(applied).toContain('two');
+    });
+    const second = await leaderOf();
+    await second.write('three');
+    await eventually(30_000, () => {
+      for (const { applied } of hubs) expect(applied).toEqual(first.applied);
+      expect(first.applied).toContain('three');
+    });
+  },
+  180_000,
 );
