@@ -123,7 +123,7 @@ export function createInbox({ clock, read, giveUp, skip, overtaken }: InboxOptio
   function drop(one: LaneEntry): void {
     lanes.remove(one);
     if (one.batch !== null) giveUp(one.batch, one.next);
-    else one.unread?.postpone();
+    else if (one.unread !== null) postpone(one.unread, overtaken);
   }
 
   function makeRoom(): void {
@@ -166,6 +166,12 @@ export function createInbox({ clock, read, giveUp, skip, overtaken }: InboxOptio
       isOpen = false;
     },
   };
+}
+
+// What is missing until it comes again is not the fault of the node.
+function postpone(unread: UnreadBatch, overtaken: InboxOptions['overtaken']): void {
+  overtaken(unread);
+  unread.postpone();
 }
 
 function laneOf({ due, isNews }: UnreadBatch, now: number): Lane {

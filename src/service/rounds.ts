@@ -113,7 +113,11 @@ class RoundCollector implements TargetRounds {
     const votes = isRevision ? this.#undecided?.close(dueAt) : this.#open.get(dueAt);
     if (!isRevision) this.letGo(dueAt);
     if (votes === undefined) return;
-    const missing = (node: NodeInfo) => fault(node, 'no_answer', 'nothing came from the node of this time');
+    const attendance = this.#attendance;
+    const missing = (node: NodeInfo) =>
+      attendance.isShed(node.name, dueAt)
+        ? attendance.missing(node, dueAt)
+        : fault(node, 'no_answer', 'nothing came from the node of this time');
     const round = roundOf({ dueAt, voters: this.#voters, votes, missing });
     this.#settle(dueAt, votes, round.votes);
     return this.#options.sink.round({ ...round, late, ...(isRevision && { isRevision }) });

@@ -100,6 +100,14 @@ test('a round that is up is judged without the healthy results that an overloade
   ]);
 });
 
+test('a late round blames no node whose results an overloaded hub put off', () => {
+  const { collected, rounds, vote, due, shed } = collect();
+  shed.add('us1');
+  vote(0, 0, down());
+  void collected.endLate(due(0), late);
+  expect(rounds.map(said)).toEqual([['de1 down refused', 'us1 unknown service_limited', 'jp1 unknown no_answer']]);
+});
+
 test('nobody waits for a node that is away; where all are, the round is of unknowns', () => {
   const { rounds, vote, judge, offline, due } = collect();
   offline.set('jp1', 'it has not reported for 15 s');
