@@ -110,7 +110,7 @@ async function* statesOf(
       const asked = call({ path, version, waitMs: seconds * 1_000, signal: both });
       const answer: CallAnswer | null = await unlessAway(asked, both);
       if (answer?.body === undefined) {
-        // Whatever is between us may answer at once where the service would wait.
+        // Whatever is between us may answer at once if the service would wait.
         await pause(retryMs, both);
         continue;
       }

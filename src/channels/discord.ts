@@ -35,7 +35,7 @@ async function send(message: Message, sending: SendContext<DiscordEntry>): Promi
   if (first !== null) {
     const edit = addressOf(sending, `/messages/${encodeURIComponent(first)}`, {});
     const edited = await sending.send({ url: edit, method: 'PATCH', json }, limited);
-    // Where the first message is gone or belongs to another webhook, there is nothing to edit.
+    // If the first message is gone or belongs to another webhook, there is nothing to edit.
     if (edited.kind === 'retry' && !/^(?:403|404) /.test(edited.reason)) return edited;
   }
   return sending.send({ url: addressOf(sending, '', { wait: 'true' }), json }, (response) => {

@@ -93,7 +93,7 @@ export function createHttpChannel<Entry>(options: HttpChannelOptions<Entry>): Ch
   };
 }
 
-/** What a body of JSON says, or null where it is none of this form. */
+/** What a body of JSON says, or null if it is none of this form. */
 export function parsed<Schema extends z.ZodType>(
   schema: Schema,
   { text }: Pick<CallResponse, 'text'>,

@@ -10,7 +10,7 @@ export interface DeliverOptions {
   readonly signal: AbortSignal;
   /** Texts besides the URL that no reason may show. */
   readonly secrets?: readonly string[];
-  /** What an answer means where the other side has its own way to say it; null for what its status means to all. */
+  /** What an answer means if the other side has its own way to say it; null for what its status means to all. */
   readonly read?: (response: CallResponse) => DeliveryReceipt | null;
 }
 

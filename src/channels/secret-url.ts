@@ -33,7 +33,7 @@ export function urlOf({ entry, files }: Contact<UrlKeys>): string {
   return (entry.url ?? files['url_file'])?.reveal() ?? '';
 }
 
-/** Says so where the file holds something else than an address. */
+/** Says so if the file holds something else than an address. */
 export function urlProblems(contact: Contact<UrlKeys>): readonly ContactProblem[] {
   if (contact.files['url_file'] === undefined || isWebUrl(urlOf(contact))) return [];
   return [{ path: ['url_file'], message: 'holds no address such as https://host/path' }];

@@ -128,7 +128,7 @@ function settingsOf(server: SmtpServer, name: string, timeouts: SmtpTimeouts): S
     host,
     port,
     secure,
-    // A login never travels in the clear. Without one, TLS is used where the server offers it, and is verified then too.
+    // A login never travels in the clear. Without one, TLS is used if the server offers it, and is verified then too.
     requireTLS: !secure && (signIn !== null || server.requireTls),
     tls: { secureContext: createSecureContext({ minVersion: 'TLSv1.2', ...ca }) },
     ...(signIn === null ? {} : { auth: { user: signIn.username, pass: signIn.password.reveal() }, forceAuth: true }),

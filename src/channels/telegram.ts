@@ -56,7 +56,7 @@ async function send(message: Message, sending: SendContext<TelegramEntry>): Prom
     parse_mode: 'HTML',
     link_preview_options: { is_disabled: true },
     ...(thread === undefined ? {} : { message_thread_id: thread }),
-    // Where the first message is gone, this one is posted by itself.
+    // If the first message is gone, this one is posted by itself.
     ...(firstChat === chat
       ? { reply_parameters: { message_id: Number(first), allow_sending_without_reply: true } }
       : {}),

@@ -24,7 +24,7 @@ export interface MailTemplateSource {
   readonly text: string;
 }
 
-/** The template of mails: Watchpost's own, or the operator's. Throws `config_invalid` where it cannot be used. */
+/** The template of mails: Watchpost's own, or the operator's. Throws `config_invalid` if it cannot be used. */
 export function createMailTemplate(source: MailTemplateSource = ownTemplate()): MailTemplate {
   const engines = { plain: createEngine({}), html: createEngine({ outputEscape: 'escape' }) };
   const parsed = {

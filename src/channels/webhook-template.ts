@@ -14,7 +14,7 @@ export function renderBody(template: Secret, body: WebhookBody): string {
   return String(engine.renderSync(parsed, body)).trim();
 }
 
-/** What is wrong with a template, tried on messages of several kinds; null where nothing is. */
+/** What is wrong with a template, tried on messages of several kinds; null if nothing is. */
 export function problemOfBody(template: Secret, contentType: string): string | null {
   for (const specimen of specimens) {
     let made: string;

@@ -32,7 +32,7 @@ export function addressRules(allow: readonly AddressRange[], deny: readonly Addr
 export type AddressObjection = 'no_address' | 'never' | 'denied' | 'own' | 'special' | 'private';
 
 /**
- * Judges one address; null where it may be reached. `deny` beats `allow`, `allow` beats the policy; multicast, broadcast,
+ * Judges one address; null if it may be reached. `deny` beats `allow`, `allow` beats the policy; multicast, broadcast,
  * unspecified and class E addresses are never reached. IPv6 is an allow-list: global unicast (2000::/3) without the holes
  * that stand for something else. An address that carries an IPv4 address inside is reached only where `allow` names it
  * and the inner address may be reached too.

@@ -25,7 +25,7 @@ export interface ProbeContext {
   readonly isPatient?: boolean | undefined;
 }
 
-/** Whether a node can run a check type: found out by trying, with the remedy where it cannot. */
+/** Whether a node can run a check type: found out by trying, with the remedy if it cannot. */
 export type Capability = { readonly able: true } | { readonly able: false; readonly reason: string };
 
 /** A check type that was started on a node. */
@@ -64,7 +64,7 @@ export interface OutcomeTable<Detail> {
   /** What a node did whose outcome is up, as the end of a sentence: "6 of 8 nodes ...". */
   readonly did: string;
   readonly columns: readonly string[];
-  /** One for each column; empty where an outcome has none. */
+  /** One for each column; empty if an outcome has none. */
   cells(outcome: Outcome<Detail>): readonly Cell[];
 }
 
@@ -88,7 +88,7 @@ export async function startWithoutProber(): Promise<Prober<unknown, never>> {
   };
 }
 
-/** Whose rows: those of the interface, or those of the public service where it differs. */
+/** Whose rows: those of the interface, or those of the public service if it differs. */
 export type Dialect = 'interface' | 'check-host.net';
 
 /** How the interface writes the results of a type. */
@@ -97,7 +97,7 @@ export interface RowForm<Detail> {
   readonly shape: z.ZodType;
   /** A node's result in the shape of section 2.7; only for outcomes whose fault, if any, is the target's. */
   toRow(outcome: Outcome<Detail>, dialect?: Dialect): unknown;
-  /** The outcome that a row tells; null where the row cannot be read. */
+  /** The outcome that a row tells; null if the row cannot be read. */
   fromRow(row: unknown): Outcome<Detail> | null;
 }
 
@@ -120,7 +120,7 @@ export interface CheckType<
    */
   readonly Spec: SpecSchema;
   readonly Detail: DetailSchema;
-  /** The schemes that the host of a configured target may have; absent where any only lends its port. */
+  /** The schemes that the host of a configured target may have; absent if any only lends its port. */
   readonly schemes?: readonly string[];
   /** Options that name a file without ending in `_file`. Nodes read no files. */
   readonly files?: readonly (readonly string[])[];
@@ -140,7 +140,7 @@ export interface CheckType<
   readonly hasOwnLimit?: true;
   /** Hosts besides `host` that a check of this spec asks, in the form of a `Host`; absent if there are none. */
   otherHosts?(spec: z.output<SpecSchema>): readonly string[];
-  /** Options of a check that is started over the API, where they differ from the defaults. */
+  /** Options of a check that is started over the API, if they differ from the defaults. */
   readonly overApi?: Partial<z.input<SpecSchema>>;
   /** The port that section 2.6 records besides the host, or null for types that record none. */
   port(spec: z.output<SpecSchema>): string | null;
@@ -148,11 +148,11 @@ export interface CheckType<
   start(environment: ProbeEnvironment): Promise<Prober<z.output<SpecSchema>, z.output<DetailSchema>>>;
   /** What is expected of a target that sends pings; absent if nodes check it. */
   readonly heard?: (spec: z.output<SpecSchema>) => HeartbeatSettings;
-  /** What an outcome says that can be compared from round to round, in any order; absent where a type has no such thing. */
+  /** What an outcome says that can be compared from round to round, in any order; absent if a type has no such thing. */
   readonly answers?: (outcome: Outcome<z.output<DetailSchema>>) => readonly string[] | null;
-  /** What a TLS server presented; absent where a type never sees a certificate. */
+  /** What a TLS server presented; absent if a type never sees a certificate. */
   readonly certificate?: (outcome: Outcome<z.output<DetailSchema>>) => Certificate | null;
-  /** What was found in the words of blackbox_exporter; absent where it has no such probe. */
+  /** What was found in the words of blackbox_exporter; absent if it has no such probe. */
   readonly asProbe?: (outcome: Outcome<z.output<DetailSchema>>) => readonly ProbeFinding[];
   /** What was found besides what every outcome has, for people: lines without an end, some with columns. */
   lines(outcome: Outcome<z.output<DetailSchema>>): readonly string[];

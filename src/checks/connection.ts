@@ -9,7 +9,7 @@ import { type Failure, failure, toSeconds } from './outcome.ts';
 import type { LimitReceiving, ReadHandshake } from './tcp-info.ts';
 
 export interface HandshakeTime {
-  /** The handshake's time: the kernel's where it has one, else ours. */
+  /** The handshake's time: the kernel's if it has one, else ours. */
   readonly seconds: number;
   /** Between our call and our hearing of it. */
   readonly clockSeconds: number;
@@ -25,7 +25,7 @@ export interface Connection extends HandshakeTime {
 export interface ConnectionFailure {
   readonly ok: false;
   readonly failure: Failure;
-  /** Set where the target accepted the connection and reset it before we came to hear of either. */
+  /** Set if the target accepted the connection and reset it before we came to hear of either. */
   readonly reset: (HandshakeTime & { readonly error: Error }) | null;
 }
 

@@ -31,7 +31,7 @@ export interface GateRefusal {
 }
 
 export interface PinOptions {
-  /** The family to use; absent means IPv4 where the name has it, IPv6 otherwise. */
+  /** The family to use; absent means IPv4 if the name has it, IPv6 otherwise. */
   readonly family?: AddressFamily | undefined;
   /** An expired `Deadline` is a failure like any other; every other abort rejects. */
   readonly signal: AbortSignal;
@@ -42,7 +42,7 @@ export interface Gate {
   /** Resolves a host name or address once, judges every address it has, and pins one. Rejects only when aborted. */
   pin(host: string, options: PinOptions): Promise<PinnedAddress | GateRefusal>;
   /**
-   * After connecting: a failure where the peer is not the pinned address, or is this machine itself under `public`. A peer that
+   * After connecting: a failure if the peer is not the pinned address, or is this machine itself under `public`. A peer that
    * has reset the connection by then has no address any more, which is no failure of this kind.
    */
   verify(

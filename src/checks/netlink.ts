@@ -27,7 +27,7 @@ export interface Notifications {
 
 /**
  * Listens to multicast groups of rtnetlink(7) from now on, until the thread ends; no right is needed. Nothing wakes up for what comes in:
- * it waits in the kernel's buffer, where what has no room is lost. Null where `loadNetlink` gives null, or where the kernel refuses.
+ * it waits in the kernel's buffer, if what has no room is lost. Null where `loadNetlink` gives null, or where the kernel refuses.
  */
 export async function listenToNetlink(groups: number): Promise<Notifications | null> {
   const libc = await load();

@@ -45,7 +45,7 @@ export function tlsReasonOf(error: unknown): string {
   return /:SSL routines:[^:]*:([^:]+):/.exec(messageOf(error))?.[1] ?? messageOf(error);
 }
 
-/** What it means that a connection was not made: the target's fault, or ours where we have no means. `judgeOwnFault` asks for the way. */
+/** What it means that a connection was not made: the target's fault, or ours if we have no means. `judgeOwnFault` asks for the way. */
 export function connectFailure(error: unknown): Failure {
   switch (systemCode(error)) {
     case 'ECONNREFUSED':

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 /**
- * A list whose only value may stand without a list around it; read as a list, and written without one where it has one
+ * A list whose only value may stand without a list around it; read as a list, and written without one if it has one
  * value, as older versions write it.
  */
 export function oneOrMore<Value>(value: z.ZodType<Value, Value>, most: number) {

@@ -70,7 +70,7 @@ export type Phase = z.infer<typeof Phase>;
 /**
  * Figures besides the duration that rules and metrics can use; each check type declares which ones it measures. `node_lag` is in any
  * outcome whose node was late itself: for how many seconds its event loop was held up meanwhile, to within 20 milliseconds, or
- * where the kernel takes the times as far as a timer was due.
+ * if the kernel takes the times as far as a timer was due.
  */
 export const Fact = z.enum([
   'loss',

@@ -86,7 +86,7 @@ function routeFault(netlink: Netlink, address: string): string | null {
   return `the gateway of this node does not answer (${ipaddr.fromByteArray([...gateway]).toString()})`;
 }
 
-// `none` where the routing tables have no way or refuse it, null where they do not say.
+// `none` if the routing tables have no way or refuse it, null if they do not say.
 function pathTo(netlink: Netlink, destination: Buffer): NetworkPath | 'none' | null {
   const question = Buffer.alloc(headerBytes);
   question[0] = familyOf(destination);

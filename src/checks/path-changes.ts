@@ -14,7 +14,7 @@ export interface PathChanges {
   since(mark: number, destination: Buffer | null, path: NetworkPath): string | null;
 }
 
-/** Listens from now on, once for the thread; where the kernel cannot be listened to, nothing ever changes. */
+/** Listens from now on, once for the thread; if the kernel cannot be listened to, nothing ever changes. */
 export async function loadPathChanges(): Promise<PathChanges> {
   loaded ??= listenToNetlink(groups).then((notifications) =>
     notifications === null ? { mark: () => 0, since: () => null } : followPaths(notifications),

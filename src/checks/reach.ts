@@ -50,7 +50,7 @@ export interface ReceiveOptions {
 /** A destination whose name has become an address that may be probed. */
 export interface ProbeDestination extends Network {
   readonly pinned: PinnedAddress;
-  /** `resolve` where there was a name to resolve. */
+  /** `resolve` if there was a name to resolve. */
   readonly phases: { readonly resolve?: number };
 }
 
@@ -75,7 +75,7 @@ export async function reach<Detail>(
   const changes = await loadPathChanges();
   const meanwhile = { changes, mark: changes.mark(environment.clock.elapsed()) };
   const isAddress = isIP(name) !== 0;
-  // There is nothing to wait for where an address is its own name.
+  // There is nothing to wait for if an address is its own name.
   using limit = isAddress && covers === 'name' ? null : deadline(environment.clock, limitMs, outer);
   const limited = limit?.signal ?? outer;
   const pin = async (name: string) => gate.pin(name, { family, signal: limited });

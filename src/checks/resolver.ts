@@ -82,7 +82,7 @@ interface Session {
   ask(name: string, family: AddressFamily): Promise<AddressLookup>;
   /** Whether the servers answer for the root. */
   control(): Promise<boolean>;
-  /** What `control` has found so far; false where it was not asked or has no answer. */
+  /** What `control` has found so far; false if it was not asked or has no answer. */
   readonly controlled: boolean;
   close(): void;
 }

@@ -1,11 +1,11 @@
 import type { Socket } from 'node:net';
 
-/** Reads the handshake's round trip of a connected socket as the kernel measured it; null where it did not. */
+/** Reads the handshake's round trip of a connected socket as the kernel measured it; null if it did not. */
 export type ReadHandshake = (socket: Socket) => number | null;
 
 /**
  * Prepares reading of `TCP_INFO` (tcp(7)), once for the process. Call the result on `connect`, before anything is sent:
- * later the kernel's figure moves on. Seconds with microsecond resolution. Null on systems other than Linux, where the
+ * later the kernel's figure moves on. Seconds with microsecond resolution. Null on systems other than Linux, if the
  * native binding does not load, and for a handshake that took retransmissions, of which only the last trip is in the figure.
  */
 export async function loadHandshakeReader(): Promise<ReadHandshake> {

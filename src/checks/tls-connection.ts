@@ -17,7 +17,7 @@ import { streamFailure, tlsReasonOf } from './network-errors.ts';
 import { type Failure, failure } from './outcome.ts';
 
 export interface TlsOptions {
-  /** The name that is asked for (SNI) and that the certificate must have; an address where there is no name. */
+  /** The name that is asked for (SNI) and that the certificate must have; an address if there is no name. */
   readonly serverName: string;
   /** PEM certificates to trust instead of the well-known authorities. */
   readonly ca?: string | undefined;

@@ -31,7 +31,7 @@ export async function backUpDatabase(
   return 0;
 }
 
-/** Exit code 1 where something is damaged. */
+/** Exit code 1 if something is damaged. */
 export async function checkDatabase(
   file: string | undefined,
   { config: path, json }: DatabaseOptions,

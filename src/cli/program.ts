@@ -54,7 +54,7 @@ export function createProgram(context: CommandContext, finish: (code: number) =>
     .version(context.version)
     .exitOverride()
     .showSuggestionAfterError()
-    // Options that stand after the name of a command are that command's own, also where one above it has some of the same name.
+    // Options that stand after the name of a command are that command's own, also if one above it has some of the same name.
     .enablePositionalOptions()
     .configureOutput({ writeOut: context.print, writeErr: context.printError })
     .addHelpText('after', examples);

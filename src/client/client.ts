@@ -35,10 +35,10 @@ export interface RunProgress {
 export interface Client extends CheckServiceClient {
   /**
    * Rejects with the signal's reason only: whatever the service does wrong is an unknown vote of each node that was asked
-   * for. Where not even the nodes are known, it is the vote of a node named `zz0`.
+   * for. If not even the nodes are known, it is the vote of a node named `zz0`.
    */
   run(request: RunRequest, signal: AbortSignal, onProgress?: (progress: RunProgress) => void): Promise<RunResult>;
-  /** Fetches the list of nodes in the background where there is none yet or an old one. */
+  /** Fetches the list of nodes in the background if there is none yet or an old one. */
   keepNodes(): void;
   /** Ends all that goes on. Runs reject. */
   close(): void;

@@ -7,14 +7,14 @@ import { NodeDescriptor, NodeEntry, NodeList } from '#protocol/shapes.ts';
 export interface Directory {
   /** Those of the last list, with those that were met since. */
   nodes(): readonly NodeInfo[];
-  /** Takes a list of nodes (interface 4.4); false where it names none. */
+  /** Takes a list of nodes (interface 4.4); false if it names none. */
   replace(body: unknown): boolean;
   /** The node of an identifier, with its place where a descriptor (interface 2.3) or an earlier list had it. */
   meet(id: string, descriptor?: unknown): NodeInfo;
   isKnown(id: string): boolean;
   /** The node of a name or an identifier, or null. */
   find(name: string): NodeInfo | null;
-  /** The identifier of a node by its name here, or of a node that is named by its identifier; null where there is none. */
+  /** The identifier of a node by its name here, or of a node that is named by its identifier; null if there is none. */
   idOf(name: string): string | null;
 }
 

@@ -15,11 +15,11 @@ export interface NodeListOptions {
 
 /** Keeps the directory up to date. */
 export interface NodeListCache {
-  /** Fetches it in the background where there is none yet or an old one; nothing where that goes on already. */
+  /** Fetches it in the background if there is none yet or an old one; nothing if that goes on already. */
   keep(): void;
-  /** The same, and waits where there is none yet. Rejects with the signal's reason only. */
+  /** The same, and waits if there is none yet. Rejects with the signal's reason only. */
   ensure(signal: AbortSignal): Promise<void>;
-  /** Why the last list could not be fetched; null where it could, or none was fetched yet. */
+  /** Why the last list could not be fetched; null if it could, or none was fetched yet. */
   readonly trouble: Failure | null;
   /** A node turned up that is not in it. */
   outdated(): void;

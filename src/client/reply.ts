@@ -14,7 +14,7 @@ export type ServiceReply =
   | {
       readonly kind: 'trouble';
       readonly failure: Failure;
-      /** True where the service does not know what was asked for. */
+      /** True if the service does not know what was asked for. */
       readonly gone: boolean;
       readonly pauseMs: number | null;
     };

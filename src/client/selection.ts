@@ -4,7 +4,7 @@ import type { Directory } from './directory.ts';
 export type Query = readonly (readonly [name: string, value: string])[];
 
 /**
- * How a start asks for its nodes (interface 4.1); null where none of those that are named is known. The interface has no
+ * How a start asks for its nodes (interface 4.1); null if none of those that are named is known. The interface has no
  * word for nodes to avoid: then others are asked for by name, as far as there are enough.
  */
 export function nodeQuery(selection: NodeSelection, directory: Directory): Query | null {
@@ -45,7 +45,7 @@ export function missingNodes(
   return votersOf(selection, directory).filter(({ name }) => !names.has(name));
 }
 
-/** Votes where no node is known. */
+/** Votes if no node is known. */
 const noNode: NodeInfo = { name: ownNodeName, countryCode: '', country: '', city: '', asn: '', ip: '' };
 
 function candidates(selection: NodeSelection, directory: Directory): readonly NodeInfo[] {

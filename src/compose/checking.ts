@@ -25,7 +25,7 @@ export interface CheckRunnerEnvironment {
   readonly log: Log;
   readonly version: string;
   readonly pid: number;
-  /** What tells a clock that was set from a program that was away, where it is known. */
+  /** What tells a clock that was set from a program that was away, if it is known. */
   readonly boot?: Boot | null;
   /** Default: `renewalTimes`. */
   readonly renewal?: RenewalTimes;
@@ -34,9 +34,9 @@ export interface CheckRunnerEnvironment {
 /** What runs the checks: nodes of this process, or another check service. */
 export interface CheckRunner {
   readonly runner: Runner;
-  /** Those on the nodes of this process, or null where there are none. */
+  /** Those on the nodes of this process, or null if there are none. */
   readonly runs: Runs | null;
-  /** The connection to nodes on other machines, or null where there are none. */
+  /** The connection to nodes on other machines, or null if there are none. */
   hub(): { readonly servers: readonly string[]; trouble(): string | null; excess(): string | null } | null;
   /** Why rounds were skipped within the last minute, in words; null if none was. */
   overload(): string | null;
@@ -160,7 +160,7 @@ async function checkHere(
   };
 }
 
-// Loaded where it is used: with what it needs it is large, and most run their checks by themselves.
+// Loaded if it is used: with what it needs it is large, and most run their checks by themselves.
 async function openNats(
   nats: NonNullable<Nodes['nats']>,
   store: LateStore,

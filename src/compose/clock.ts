@@ -32,7 +32,7 @@ interface Jump {
 }
 
 /**
- * Watches the wall clock of this machine: a jump is logged, counted, and one of at least a minute is reported once. Where it was set back, what is
+ * Watches the wall clock of this machine: a jump is logged, counted, and one of at least a minute is reported once. If it was set back, what is
  * stored of the time after now is made to fit.
  */
 export function watchClock(options: ClockWatchOptions): Disposable {
@@ -100,7 +100,7 @@ export function watchClock(options: ClockWatchOptions): Disposable {
   };
 }
 
-/** How the clock was set since the program ran last; null where it was not, or nothing is known. */
+/** How the clock was set since the program ran last; null if it was not, or nothing is known. */
 function jumpOverRestart({ store, boot, clock }: ClockWatchOptions): Jump | null {
   const last = store.lastClock();
   if (last === null) return null;

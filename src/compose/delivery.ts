@@ -130,9 +130,9 @@ export interface WatchingOver extends DeliveryEnvironment {
 
 const longestRefusalMs = 15 * 60_000;
 
-/** What renews alerts, and the dead man's switch and the summary where the configuration has them. */
+/** What renews alerts, and the dead man's switch and the summary if the configuration has them. */
 export interface PeriodicJobs {
-  /** Starts them anew where the configuration has changed what they do. */
+  /** Starts them anew if the configuration has changed what they do. */
   update(next: Config): void;
   stop(): Promise<void>;
 }

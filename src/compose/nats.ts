@@ -17,7 +17,7 @@ interface NatsEnvironment {
   readonly log: Log;
 }
 
-/** Nodes on other machines, wired to the store. Rejects with `config_invalid` where the hub's key cannot be used. */
+/** Nodes on other machines, wired to the store. Rejects with `config_invalid` if the hub's key cannot be used. */
 export async function startNats(
   access: NatsAccess,
   store: Pick<Store, 'recordLate'> | null,

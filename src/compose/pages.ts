@@ -44,7 +44,7 @@ export interface PagesOver {
   readonly checkNow: (spec: CheckSpec) => Promise<string>;
   readonly store: NoteStore & SessionStore & Pick<ChangeStore, 'changesOf'>;
   readonly silences: () => readonly Silence[];
-  /** The share of a node's answers within the last hour that contradicted most others; null where none could be compared. */
+  /** The share of a node's answers within the last hour that contradicted most others; null if none could be compared. */
   readonly disagreementOf: (node: string) => number | null;
   readonly clock: Clock;
   readonly random: Random;

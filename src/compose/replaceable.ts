@@ -15,7 +15,7 @@ import type { Store } from '#store/sqlite.ts';
 /** What runs the checks, for as long as the program runs: a reload can have another part do it. */
 export interface ReplaceableCheckRunner extends CheckRunner {
   readonly runs: Runs;
-  /** Throws `config_invalid` where it could not be. Gives what has the checks run by what `next` names, soon after. */
+  /** Throws `config_invalid` if it could not be. Gives what has the checks run by what `next` names, soon after. */
   prepare(next: Config): Promise<() => void>;
 }
 
@@ -69,7 +69,7 @@ class ReplaceableWatch implements WatchHandle {
 }
 
 /**
- * Opens what the configuration names to run checks. Where that is replaced, rounds that run end first; meanwhile none begins, and a
+ * Opens what the configuration names to run checks. If that is replaced, rounds that run end first; meanwhile none begins, and a
  * check that is asked for waits.
  */
 export async function openReplaceableChecking(

@@ -25,7 +25,7 @@ export interface ServiceDependencies extends Pick<CheckRunnerEnvironment, 'clock
 
 /** The check service over HTTP, as a configuration asks for it. */
 export interface CheckService {
-  /** Its routes; none where the configuration has no service. Checks go on, and so do allowances whose limits stay. */
+  /** Its routes; none if the configuration has no service. Checks go on, and so do allowances whose limits stay. */
   routesOf(config: Config, pages: ServicePages): readonly FastifyPluginAsync[];
   /** The headers by which pages of the origins that it names may read errors. */
   corsOf(config: Config): (headers: IncomingHttpHeaders) => Readonly<Record<string, string>>;

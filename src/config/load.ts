@@ -34,7 +34,7 @@ export interface LoadOptions {
   readonly env: EnvironmentVariables;
   /** Called with each file that the configuration names and that is read with it: secrets, keys, templates. */
   readonly onFile?: (path: string) => void;
-  /** Finds out what addresses under `targets_from` say. Default: what the daemon has kept; they are asked where that is nothing. */
+  /** Finds out what addresses under `targets_from` say. Default: what the daemon has kept; they are asked if that is nothing. */
   readonly readList?: ReadList;
   /** Whether nodes may be named that are not there, for they are yet to come. */
   readonly mayNodesCome?: boolean;
@@ -118,7 +118,7 @@ async function fillSpecs(
   return { targets: filled, exposed };
 }
 
-/** What a kind of file has to hold, by the key that names it; null where it does. Everything else is a secret. */
+/** What a kind of file has to hold, by the key that names it; null if it does. Everything else is a secret. */
 const faults: Readonly<Record<string, (text: string) => string | null>> = {
   ca_file: faultOfAuthorities,
   key_file: faultOfPrivateKey,

@@ -21,7 +21,7 @@ export type EnrolledLocation = Pick<EnrolledNode, keyof typeof placeKeys>;
 export const permissionsPath = ({ nodesFile }: Pick<EnrolmentFiles, 'nodesFile'>) =>
   `${nodesFile.replace(/\.[^./]*$/, '')}.conf`;
 
-/** Makes the hub's key and both lists; keeps what is there. True where the key is new. */
+/** Makes the hub's key and both lists; keeps what is there. True if the key is new. */
 export async function makeHub(files: EnrolmentFiles): Promise<boolean> {
   const made = await makeHubSeed(files.seedFile);
   await publish(files, await readEnrolled(files.nodesFile));

@@ -21,7 +21,7 @@ function allowedIn({ ratio }: Objective, ms: number): number {
 /** Burn rates that need attention: within minutes and hours, or over days. */
 export type BurnPace = 'fast' | 'slow';
 
-/** A budget burns where it is spent `factor` times as fast as it may be, over the long window and over the short one. */
+/** A budget burns if it is spent `factor` times as fast as it may be, over the long window and over the short one. */
 export interface Burn {
   readonly pace: BurnPace;
   readonly factor: number;

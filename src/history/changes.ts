@@ -7,7 +7,7 @@ export type ChangeKind = 'reload' | 'certificate' | 'answers';
 export interface TargetChange {
   readonly target: string;
   readonly kind: ChangeKind;
-  /** The node that saw it; null where none did. */
+  /** The node that saw it; null if none did. */
   readonly node: string | null;
   /** Milliseconds since the epoch. */
   readonly at: number;
@@ -21,7 +21,7 @@ export interface ChangeStore {
   newestChanges(): readonly TargetChange[];
   /** The changes of a target, the newest first. */
   changesOf(target: string): readonly TargetChange[];
-  /** Stores changes, and forgets the oldest of a kind where there are many. */
+  /** Stores changes, and forgets the oldest of a kind if there are many. */
   addChanges(changes: readonly TargetChange[]): void;
 }
 

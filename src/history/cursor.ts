@@ -10,7 +10,7 @@ export function cursorOf({ startedAt, id }: CursorPosition): string {
   return Buffer.from(`${startedAt} ${id}`).toString('base64url');
 }
 
-/** Throws `usage` where the text is no such place. */
+/** Throws `usage` if the text is no such place. */
 export function parseCursor(text: string): CursorPosition {
   const [, startedAt, id] = /^(\d{1,16}) (.+)$/.exec(Buffer.from(text, 'base64url').toString()) ?? [];
   if (id === undefined)

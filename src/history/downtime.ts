@@ -10,7 +10,7 @@ interface DowntimePart {
 
 /**
  * When a target was down in the last `reachMs`, kept in memory so that a question costs no look at what is stored. What is older than a
- * hundredth of that is kept by slices of a 720th: hours, where it reaches back 30 days. A window that begins in one is taken to hold
+ * hundredth of that is kept by slices of a 720th: hours, if it reaches back 30 days. A window that begins in one is taken to hold
  * its share of it.
  */
 export class Downtime {

@@ -45,7 +45,7 @@ export function readNumbers(bytes: ByteReader, count: number): readonly number[]
   return numbers;
 }
 
-// Differences with their sign in the lowest bit. The first is none: it is written before them. Where one would not fit, none do.
+// Differences with their sign in the lowest bit. The first is none: it is written before them. If one would not fit, none do.
 function differencesOf(numbers: readonly number[]): readonly number[] {
   let last = numbers[0] ?? 0;
   return numbers.map((number) => {

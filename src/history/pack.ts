@@ -51,7 +51,7 @@ export function pack(results: readonly PackedResult[], from: number): Uint8Array
   return bytes.done();
 }
 
-/** Gives back what was packed; `from` is the same moment. Throws a `RangeError` where the bytes are no such pack. */
+/** Gives back what was packed; `from` is the same moment. Throws a `RangeError` if the bytes are no such pack. */
 export function unpack(packed: Uint8Array, from: number): readonly PackedResult[] {
   const bytes = new ByteReader(packed);
   const found = bytes.unsigned();

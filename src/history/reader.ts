@@ -25,7 +25,7 @@ export interface HistoryReader {
   periods(target: string, span: TimeSpan): Promise<readonly VerdictSpan[]>;
   /** Incidents that were open for a part of the span, the newest first. `next` goes on where the list was cut, else it is null. */
   incidents(query: IncidentsQuery): Promise<IncidentPage>;
-  /** One incident with its votes and deliveries; null where there is none of this id. */
+  /** One incident with its votes and deliveries; null if there is none of this id. */
   incident(id: string): Promise<IncidentDetail | null>;
   /** What is left of each objective's budget at this moment, by target. */
   budgets(): Promise<readonly TargetBudget[]>;
@@ -41,7 +41,7 @@ export type Selection =
   | { readonly label: string; readonly value: string }
   | { readonly all: true };
 
-/** What is to be seen of a span. `of` is all targets where it is not said, `node` all nodes. */
+/** What is to be seen of a span. `of` is all targets if it is not said, `node` all nodes. */
 export interface FiguresQuery extends TimeSpan {
   readonly of?: Selection | undefined;
   readonly node?: string | undefined;
@@ -70,20 +70,20 @@ export interface IncidentPage {
 }
 
 /**
- * How a span went. `from` and `to` are what was counted: the span that was asked for, widened to whole hours or days where no finer
+ * How a span went. `from` and `to` are what was counted: the span that was asked for, widened to whole hours or days if no finer
  * history is kept, and cut at now.
  */
 export interface HistoryFigures extends TimeSpan {
   /**
    * The share of the time with a verdict in which the targets were not down; of one node, the share of its answers that were up.
-   * Unknown and maintenance count for neither side. Null where there is nothing to go by, and while answers of the span wait for verdicts.
+   * Unknown and maintenance count for neither side. Null if there is nothing to go by, and while answers of the span wait for verdicts.
    */
   readonly uptime: number | null;
   /** From when on the target was watched within the span, of several targets the first; null if it was not, and of one node. */
   readonly since: number | null;
   /** From when on there are verdicts, if older answers of the span still wait for theirs after an update (Infinity: there are none yet). */
   readonly verdictsFrom: number | null;
-  /** How the time was spent, by verdicts, of several targets added up; null where a node is named, which gives no verdict. */
+  /** How the time was spent, by verdicts, of several targets added up; null if a node is named, which gives no verdict. */
   readonly time: TimeByStatus | null;
   readonly answers: OutcomeCounts;
   readonly latency: Latency | null;
@@ -91,7 +91,7 @@ export interface HistoryFigures extends TimeSpan {
 
 export interface TargetFigures extends HistoryFigures {
   readonly target: string;
-  /** Of the objective's own period up to the end of the span; null where the target has no objective, or a node is named. */
+  /** Of the objective's own period up to the end of the span; null if the target has no objective, or a node is named. */
   readonly budget: BudgetFigures | null;
 }
 
@@ -116,13 +116,13 @@ export interface BudgetLeft extends Objective {
   /** How long the target may be down in the period, and how long it was. */
   readonly allowedMs: number;
   readonly spentMs: number;
-  /** The share of the budget that is left; negative where more was spent than there is. */
+  /** The share of the budget that is left; negative if more was spent than there is. */
   readonly left: number;
 }
 
 /** How an objective stands. */
 export interface BudgetFigures extends BudgetLeft {
-  /** The uptime within the period; null where nothing is known. */
+  /** The uptime within the period; null if nothing is known. */
   readonly uptime: number | null;
 }
 
@@ -145,10 +145,10 @@ export interface HistoryTarget {
 
 /** A target at this moment. */
 export interface TargetNow extends HistoryTarget {
-  /** Unknown where nothing was seen of it for too long. */
+  /** Unknown if nothing was seen of it for too long. */
   readonly status: TargetStatus;
   readonly inMaintenance: boolean;
-  /** Since when it is so; null where it was never watched. */
+  /** Since when it is so; null if it was never watched. */
   readonly since: number | null;
   /** The last round that had results, or null. */
   readonly round: PastRound | null;
@@ -159,7 +159,7 @@ export interface TargetNow extends HistoryTarget {
 /** A round with what each node answered. */
 export interface PastRound {
   readonly dueAt: number;
-  /** The verdict that was shown; null where none was kept. */
+  /** The verdict that was shown; null if none was kept. */
   readonly status: TargetStatus | null;
   /** By the node's name. */
   readonly votes: readonly PastNodeResult[];
@@ -169,9 +169,9 @@ export interface PastNodeResult {
   readonly node: string;
   readonly status: 'up' | 'down' | 'unknown';
   readonly seconds: number | null;
-  /** Null where it is up. */
+  /** Null if it is up. */
   readonly failure: PastFailure | null;
-  /** When it came, where that was after its round. */
+  /** When it came, if that was after its round. */
   readonly lateAt: number | null;
 }
 

@@ -11,7 +11,7 @@ export interface Sketch {
   add(micros: number): void;
   /** Adds all that an encoded sketch holds. */
   merge(encoded: Uint8Array): void;
-  /** The time in microseconds that the share `quantile` of all times does not exceed; null where there is no time. */
+  /** The time in microseconds that the share `quantile` of all times does not exceed; null if there is no time. */
   quantile(quantile: number): number | null;
   encode(): Uint8Array;
 }
@@ -56,7 +56,7 @@ export function countOf(encoded: Uint8Array): number {
   return sum;
 }
 
-// The key of the first bin, then for each bin how far it is from the one before, doubled, and 1 more where its count follows.
+// The key of the first bin, then for each bin how far it is from the one before, doubled, and 1 more if its count follows.
 function encode({ count, store }: DDSketch): Uint8Array {
   if (count === 0) return new Uint8Array(0);
   const bytes = new ByteWriter();

@@ -27,13 +27,13 @@ export interface HistorySource {
   kept(): RetentionLimits;
   /** Names of all nodes that ever had a result. */
   nodes(): readonly string[];
-  /** Whatever began in the span, one row for each node; of one node where it is named. */
+  /** Whatever began in the span, one row for each node; of one node if it is named. */
   sealed(of: 'hours' | 'days', target: string, node: string | null, span: TimeSpan): readonly SealedSums[];
   /** The results that were due in the span, wherever they are kept; those of a round together, by the node's name. */
   results(target: string, node: string | null, span: TimeSpan): readonly PastResult[];
   /** When up to `limit` rounds before `before` were due, the newest first, not looking further back than `since`. */
   rounds(target: string, before: number, since: number, limit: number): readonly number[];
-  /** The periods that touch the span, and the one after it where there is one. */
+  /** The periods that touch the span, and the one after it if there is one. */
   periods(target: string, span: TimeSpan): readonly VerdictPeriod[];
   /** The newest period of each target that has one. */
   newestPeriods(): ReadonlyMap<string, VerdictPeriod>;

@@ -25,7 +25,7 @@ export interface RetentionLimits {
 
 /**
  * Cuts a span into what is read from the coarsest source that fits it exactly: whole days, whole hours around them, results at the
- * edges. Where what an edge needs is forgotten it is widened to the hour or the day that it lies in; the pieces say so.
+ * edges. If what an edge needs is forgotten it is widened to the hour or the day that it lies in; the pieces say so.
  */
 export function cover({ from, to }: TimeSpan, kept: RetentionLimits): readonly SpanPart[] {
   const pieces: SpanPart[] = [];
@@ -54,7 +54,7 @@ function floorTo(at: number, step: number): number {
 }
 
 const minute = 60_000;
-// None between three hours and a day: months would be made of thousands of hours, where a day is kept as one.
+// None between three hours and a day: months would be made of thousands of hours, if a day is kept as one.
 const steps = [1, 2, 5, 10, 15, 30, 60, 120, 180, 1_440, 2_880, 10_080, 43_200].map((count) => count * minute);
 
 /** The shortest step, in milliseconds, that cuts a span into at most `points` parts and is not below `leastMs`. */

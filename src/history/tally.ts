@@ -22,7 +22,7 @@ export interface Latency {
 /** What is kept of the results of a stretch of time. Times are whole microseconds. */
 export interface Sums extends OutcomeCounts {
   readonly sumUs: number;
-  /** Null where no answer that was up had a time. */
+  /** Null if no answer that was up had a time. */
   readonly minUs: number | null;
   readonly maxUs: number | null;
   /** An encoded sketch of the times. */

@@ -1,6 +1,6 @@
 import type { TimeSpan } from './span.ts';
 
-/** What the votes of a round said together: `partial` where some nodes, but not enough for the rule, see the target down. */
+/** What the votes of a round said together: `partial` if some nodes, but not enough for the rule, see the target down. */
 export type TargetStatus = 'up' | 'partial' | 'down' | 'unknown';
 
 /**
@@ -36,7 +36,7 @@ export interface RoundVerdict {
 }
 
 /**
- * What the newest period becomes by a round that was due at `at`: the same one, a bit longer, or a new one. Null where the round is
+ * What the newest period becomes by a round that was due at `at`: the same one, a bit longer, or a new one. Null if the round is
  * older than what is known, which it does not change.
  */
 export function follow(newest: VerdictPeriod | null, at: number, verdict: RoundVerdict): VerdictPeriod | null {
@@ -84,7 +84,7 @@ export function verdictsSince({ from, to }: TimeSpan, periods: readonly VerdictP
   return first === undefined ? null : Math.max(first.from, from);
 }
 
-/** How the time of a span was spent. `periods` are all that touch it, oldest first, and the one after them where there is one. */
+/** How the time of a span was spent. `periods` are all that touch it, oldest first, and the one after them if there is one. */
 export function timeIn({ from, to }: TimeSpan, periods: readonly VerdictPeriod[], now: number): TimeByStatus {
   const time = { ...noTime };
   const ends = endsOf(periods, now);
@@ -108,7 +108,7 @@ export function addTime(a: TimeByStatus, b: TimeByStatus): TimeByStatus {
   };
 }
 
-/** The share of the time with a verdict that the target was not down; null where there was none. Maintenance does not count. */
+/** The share of the time with a verdict that the target was not down; null if there was none. Maintenance does not count. */
 export function uptimeOf({ up, partial, down }: TimeByStatus): number | null {
   const known = up + partial + down;
   return known === 0 ? null : (up + partial) / known;

@@ -15,7 +15,7 @@ const unitsMs: ReadonlyMap<string, number> = new Map([
   ['y', 31_536_000_000],
 ]);
 
-/** Milliseconds of a duration as Go and Prometheus write it (`1h30m`, `1.5s`, `2w`); null where it is none. */
+/** Milliseconds of a duration as Go and Prometheus write it (`1h30m`, `1.5s`, `2w`); null if it is none. */
 export function foreignDuration(text: string): number | null {
   if (!/^(?:\d+(?:\.\d+)?(?:ns|us|µs|ms|[smhdwy]))+$/.test(text)) return null;
   let total = 0;
@@ -35,7 +35,7 @@ export function timeoutFor(ms: number, everyMs: number): string {
   return durationWithin(Math.min(ms, everyMs), 100, 60_000);
 }
 
-/** The codes from 100 to 999 that are accepted, as `expect.status` writes them; null where there is none. */
+/** The codes from 100 to 999 that are accepted, as `expect.status` writes them; null if there is none. */
 export function statusRanges(accepts: (code: number) => boolean): PlainValue | null {
   const ranges: (string | number)[] = [];
   for (let code = 100; code <= 999; code += 1) {

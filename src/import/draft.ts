@@ -44,7 +44,7 @@ export interface DraftTarget {
   readonly place: string;
   /** What it was called before. */
   readonly title: string;
-  /** Who it was in the source, for its history; null where it has none. */
+  /** Who it was in the source, for its history; null if it has none. */
   readonly origin: number | null;
   readonly keys: PlainMap;
 }
@@ -60,7 +60,7 @@ export class Draft {
   /** Secrets, by the path of the file beside the configuration. */
   readonly files = new Map<string, string>();
   readonly notes: ImportNote[] = [];
-  /** Null where there is none. */
+  /** Null if there is none. */
   history: (() => Iterable<ImportedPastResult>) | null = null;
 
   note(kind: ImportNote['kind'], place: string, text: string): void {
@@ -96,7 +96,7 @@ export class Draft {
   }
 }
 
-/** Up to 63 of `a-z`, `0-9` and `-`; empty where nothing of the text can be kept. */
+/** Up to 63 of `a-z`, `0-9` and `-`; empty if nothing of the text can be kept. */
 function slugOf(text: string): string {
   const plain = text.normalize('NFKD').replaceAll(/\p{M}/gu, '').toLowerCase();
   return plain

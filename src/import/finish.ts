@@ -114,7 +114,7 @@ function shareDefaults(draft: Draft): void {
   if (Object.keys(together).length > 0) draft.sections.set('defaults', together);
 }
 
-// Null where one of them does not say it: a default would say it for that one.
+// Null if one of them does not say it: a default would say it for that one.
 function mostCommon(values: readonly (PlainValue | undefined)[]): PlainValue | null {
   const counts = new Map<string, { readonly value: PlainValue; readonly count: number }>();
   for (const value of values) {

@@ -1,7 +1,7 @@
 import { unescape } from 'node:querystring';
 import type { PlainMap } from './draft.ts';
 
-/** The `proxy` of an http check for the one at this address; null where it is of a kind that no check goes through. */
+/** The `proxy` of an http check for the one at this address; null if it is of a kind that no check goes through. */
 export function proxyAt(url: string): PlainMap | null {
   if (/^\$\{\w+\}$/.test(url)) return { url };
   const [, username, password = '', server] = /^http:\/\/(?:([^:@/]*)(?::([^@/]*))?@)?([^@/]+)\/?$/i.exec(url) ?? [];

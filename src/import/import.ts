@@ -39,7 +39,7 @@ export interface ImportResult {
   /** Everything that is not as it was. */
   readonly notes: readonly ImportNote[];
   readonly targets: number;
-  /** What was measured before, from the oldest on; null where there is nothing. */
+  /** What was measured before, from the oldest on; null if there is nothing. */
   readonly history: (() => Iterable<ImportedResult>) | null;
 }
 
@@ -55,7 +55,7 @@ interface ImportOptions {
   readonly withHistory: boolean;
 }
 
-/** A configuration that does what another program did by these files. Rejects with `config_invalid` where one cannot be read. */
+/** A configuration that does what another program did by these files. Rejects with `config_invalid` if one cannot be read. */
 export async function importFrom(
   source: ImportSource,
   paths: readonly string[],

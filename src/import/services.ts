@@ -15,7 +15,7 @@ export interface NotificationService {
 }
 
 /**
- * The service as it is written under `notify`, or null where something is missing. Secrets go into files beside the configuration;
+ * The service as it is written under `notify`, or null if something is missing. Secrets go into files beside the configuration;
  * an address that stands in the environment stays there.
  */
 export function serviceEntry(

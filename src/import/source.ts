@@ -4,7 +4,7 @@ import { configError } from '#config/read/problem.ts';
 import type { SourceText } from '#config/read/source.ts';
 import { readForeignYaml } from '#config/read/yaml.ts';
 
-/** A YAML file of another program. Rejects with `config_invalid` where it is no YAML. */
+/** A YAML file of another program. Rejects with `config_invalid` if it is no YAML. */
 export function readForeign(source: SourceText, order: number): SourceNode {
   const { root, problems, wellFormed } = readForeignYaml(source, order);
   if (!wellFormed) throw configError(problems);

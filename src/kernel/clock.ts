@@ -136,7 +136,7 @@ function abortReason(signal: AbortSignal): Error {
   return signal.reason instanceof Error ? signal.reason : new Error('aborted', { cause: signal.reason });
 }
 
-/** Whether `ended` resolves within so many milliseconds; rejects where it does. */
+/** Whether `ended` resolves within so many milliseconds; rejects if it does. */
 export async function endsWithin(ended: Promise<void>, clock: Clock, ms: number): Promise<boolean> {
   using limit = deadline(clock, ms);
   try {

@@ -8,7 +8,7 @@ export interface PoolOptions {
 }
 
 export interface Pool {
-  /** Runs the task when there is room. Rejects with `node_busy` at once where the queue is full, before the task began. */
+  /** Runs the task when there is room. Rejects with `node_busy` at once if the queue is full, before the task began. */
   run<T>(task: () => Promise<T>): Promise<T>;
   readonly running: number;
   readonly queued: number;

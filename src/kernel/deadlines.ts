@@ -4,7 +4,7 @@ import { type SequenceEntry, Sequence } from './sequence.ts';
 /** Deadlines for what others have to answer in time. */
 export interface Deadlines {
   /**
-   * A signal that aborts with a `DeadlineError` after `ms`, or with the outer signal's reason. Where this thread itself was held up
+   * A signal that aborts with a `DeadlineError` after `ms`, or with the outer signal's reason. If this thread itself was held up
    * when the time was over, it goes on for as long as that, so that what has arrived is read first. Dispose it when done.
    */
   begin(ms: number, outer: AbortSignal): Deadline;

@@ -11,7 +11,7 @@ export interface LatenessSummary {
 export interface ObservedClock {
   /** The same clock; what waits for it is observed. */
   readonly clock: Clock;
-  /** Since this was asked last; zeros where nothing was due. */
+  /** Since this was asked last; zeros if nothing was due. */
   readonly take: () => LatenessSummary;
 }
 

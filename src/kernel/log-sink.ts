@@ -9,7 +9,7 @@ export interface LogSink {
 const mostWaitingBytes = 1_048_576;
 
 /**
- * Lines to a pipe or a socket are written at once where there is room, and wait in memory, up to a mebibyte, where there is none;
+ * Lines to a pipe or a socket are written at once if there is room, and wait in memory, up to a mebibyte, if there is none;
  * those beyond are counted, and `onDropped` hears the number once there is room again. Files and terminals are written to directly.
  */
 export function createLogSink(fd: 1 | 2, onDropped: (lines: number) => void): LogSink {

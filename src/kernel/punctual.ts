@@ -13,11 +13,11 @@ const earlyMs = 1;
 const longestSleepMs = 2;
 // A waiter that is woken up must not find that it is still too early.
 const marginMs = 0.02;
-// Clocks drift by less than a tenth of a millisecond in a second; where one is slewed faster it is off by one at the most.
+// Clocks drift by less than a tenth of a millisecond in a second; if one is slewed faster it is off by one at the most.
 const driftPerMs = 0.0001;
 const tickMs = 1;
 
-/** The clock with fractions of a millisecond in `now`, and timers that keep them where the thread has nothing else to do. */
+/** The clock with fractions of a millisecond in `now`, and timers that keep them if the thread has nothing else to do. */
 export function createPunctualClock({ clock, isIdle, sleep = sleepThread }: PunctualOptions): Clock {
   // The wall clock is cut to milliseconds: the most that it was ever ahead of the monotonic one is what it is.
   let aheadMs = clock.now() - clock.elapsed();

@@ -28,7 +28,7 @@ export class Sequence<Item> {
     return this.#first?.item ?? null;
   }
 
-  /** Takes out the first, where there is one. */
+  /** Takes out the first, if there is one. */
   shift(): void {
     this.#first?.leave();
   }

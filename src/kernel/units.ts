@@ -17,7 +17,7 @@ const unitMs: ReadonlyMap<string, number> = new Map([
 const durationPattern = /^(?:\d+(?:\.\d+)?(?:ms|s|m|h|d))+$/;
 const durationPart = /(\d+(?:\.\d+)?)(ms|s|m|h|d)/g;
 
-/** Milliseconds of a duration such as `30s`, `1m30s` or `1.5h`; null where the text is none. */
+/** Milliseconds of a duration such as `30s`, `1m30s` or `1.5h`; null if the text is none. */
 export function parseDuration(text: string): number | null {
   if (!durationPattern.test(text)) return null;
   let total = 0;

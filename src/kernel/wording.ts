@@ -5,7 +5,7 @@ import { singleLine } from './text.ts';
 /** The keys and positions that lead to a value. */
 export type ErrorPath = readonly PropertyKey[];
 
-/** ` (did you mean "every"?)` where one of the names is near, otherwise nothing. */
+/** ` (did you mean "every"?)` if one of the names is near, otherwise nothing. */
 export function suggestion(written: string, names: Iterable<string>): string {
   const name = nearest(written, names);
   return name === null ? '' : ` (did you mean "${name}"?)`;

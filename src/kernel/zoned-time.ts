@@ -4,13 +4,13 @@ interface ZonedParts {
   readonly zone: string;
 }
 
-/** `2026-01-01 12:01:00 UTC`, or with the offset where the IANA zone is another: `2026-01-01 13:01:00 +01:00`. */
+/** `2026-01-01 12:01:00 UTC`, or with the offset if the IANA zone is another: `2026-01-01 13:01:00 +01:00`. */
 export function formatTime(at: number, zone: string): string {
   const parts = partsOf(at, zone);
   return `${parts.date} ${parts.time} ${parts.zone}`;
 }
 
-/** `2026-01-01 12:01 to 12:09 UTC`, with the second date where it is another day. */
+/** `2026-01-01 12:01 to 12:09 UTC`, with the second date if it is another day. */
 export function formatSpan(from: number, to: number, zone: string): string {
   const [first, last] = [partsOf(from, zone), partsOf(to, zone)];
   const start = `${first.date} ${first.time.slice(0, 5)}${first.zone === last.zone ? '' : ` ${first.zone}`}`;

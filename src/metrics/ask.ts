@@ -2,7 +2,7 @@ import type { Log } from '#kernel/log.ts';
 import { messageOf } from '#kernel/errors.ts';
 import type { OwnRegister } from './own-register.ts';
 
-/** Asks a part of the program for figures; null where it could not tell. */
+/** Asks a part of the program for figures; null if it could not tell. */
 export type MetricReader = <T>(name: string, read: () => T) => T | null;
 
 /** A part that fails costs its own metrics only: it is counted and logged, and the scrape goes on. */

@@ -32,7 +32,7 @@ interface TargetNodeSeries {
   seconds: number | null;
   phases: VoteOutcome['phases'];
   facts: VoteOutcome['facts'];
-  /** Facts that stay true when a later check could not tell; null where there was none. */
+  /** Facts that stay true when a later check could not tell; null if there was none. */
   kept: Partial<Record<FactName, number>> | null;
   results: readonly CountedVote[];
   /** What was counted last, which is mostly what is counted next. */

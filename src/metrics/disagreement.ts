@@ -4,7 +4,7 @@ import type { Vote } from '#monitor/judge/vote.ts';
 /** How often each node contradicted the others within the last hour. */
 export interface Disagreement {
   record(votes: readonly Vote[]): void;
-  /** The share of its answers that contradicted most of the others'; null where none could be compared. */
+  /** The share of its answers that contradicted most of the others'; null if none could be compared. */
   ratioOf(node: string): number | null;
   keepNodes(nodes: ReadonlySet<string>): void;
 }

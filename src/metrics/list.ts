@@ -6,7 +6,7 @@ export interface ListFigures {
   /** Its name under `targets_from`. */
   readonly name: string;
   readonly failures: number;
-  /** When it was had last, in milliseconds since the epoch; null where it was not. */
+  /** When it was had last, in milliseconds since the epoch; null if it was not. */
   readonly hadAt: number | null;
   /** Whether it was had when it was asked last, and makes a good configuration. */
   readonly isGood: boolean;

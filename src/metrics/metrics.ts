@@ -95,7 +95,7 @@ export interface Metrics {
   configReloaded(successful: boolean, at: number): void;
   /** By how many milliseconds the clock of this machine was set; negative is back. */
   clockSet(byMs: number): void;
-  /** The share of a node's answers within the last hour that contradicted most of the others'; null where none could be compared. */
+  /** The share of a node's answers within the last hour that contradicted most of the others'; null if none could be compared. */
   disagreementOf(node: string): number | null;
 }
 

@@ -123,7 +123,7 @@ export class OwnRegister {
   }
 }
 
-/** Shows a value, or nothing where there is none. */
+/** Shows a value, or nothing if there is none. */
 export function setOrRemove(gauge: Gauge, value: number | null): void {
   if (value === null) gauge.remove();
   else gauge.set(value);

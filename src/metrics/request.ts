@@ -2,7 +2,7 @@ import type { OwnRegister } from './own-register.ts';
 
 /** A request that was answered over HTTP. */
 export interface RequestRecord {
-  /** The path as the program knows it, `/api/v1/checks/:id`; null where it has none of that kind. */
+  /** The path as the program knows it, `/api/v1/checks/:id`; null if it has none of that kind. */
   readonly route: string | null;
   readonly method: string;
   readonly status: number;

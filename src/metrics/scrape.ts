@@ -90,7 +90,7 @@ interface AcceptedType {
   readonly quality: number;
 }
 
-/** The format that the Accept header likes best; plain text where it likes none of them. */
+/** The format that the Accept header likes best; plain text if it likes none of them. */
 export function formatFor(accept = ''): Format {
   const wanted = accept.split(',').map(readWanted);
   const fitting = wanted.flatMap((one) => {

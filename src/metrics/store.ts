@@ -6,7 +6,7 @@ export interface StoreFigures {
   readonly bytes: number;
   /** Rounds that wait to be written. */
   readonly queued: number;
-  /** How old the oldest result is that was not sealed yet; 0 where there is none. */
+  /** How old the oldest result is that was not sealed yet; 0 if there is none. */
   readonly unsealedSeconds: number;
 }
 

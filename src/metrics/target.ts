@@ -12,7 +12,7 @@ export interface ExportedTarget {
   readonly host: string;
   /** Its own labels, whose names are made of letters, digits and underscores. */
   readonly labels: SeriesLabels;
-  /** The longest time between two of its rounds, or null where that is not known. */
+  /** The longest time between two of its rounds, or null if that is not known. */
   readonly intervalSeconds: number | null;
   readonly rules: readonly { readonly name: string; readonly severity: string }[];
 }

@@ -4,7 +4,7 @@ import { Distribution, type MetricSeries } from './series.ts';
 /** Writes metrics in one of the formats that Prometheus reads. */
 export interface Format {
   readonly contentType: string;
-  /** Some series of a family: `isFirst` where none of it was written before. Those for which `isNew` says so are shown at 0. */
+  /** Some series of a family: `isFirst` if none of it was written before. Those for which `isNew` says so are shown at 0. */
   write(
     family: FamilyHead,
     series: readonly MetricSeries[],

@@ -59,14 +59,14 @@ export interface Monitor {
   nodeAbsent(absence: NodeAbsence): void;
   /**
    * Takes the call of a target that is heard of. Resolves to whether it is stored: if not, it is to come again, and counts once
-   * where it names its run.
+   * if it names its run.
    */
   hear(target: string, beat: Ping): Promise<boolean>;
   /** Tells that something of our own does not work, or works again. */
   troubled(trouble: Trouble): void;
   /** Tells that what nodes saw while this program was away was too much to be judged. */
   unjudged(unjudged: UnjudgedRounds): void;
-  /** By how many milliseconds the target that has waited longest for its round is late; 0 where none is. */
+  /** By how many milliseconds the target that has waited longest for its round is late; 0 if none is. */
   overdueMs(): number;
   /**
    * Watches by another settings. Targets that stay as they are are not disturbed; those that change keep their state and their
@@ -75,11 +75,11 @@ export interface Monitor {
   apply(settings: MonitorSettings): WatchSetChange;
   /** Names of what is watched. */
   targets(): readonly string[];
-  /** Adds a silence, or changes the one of its id. Throws where it cannot be stored. */
+  /** Adds a silence, or changes the one of its id. Throws if it cannot be stored. */
   silence(silence: Silence): void;
   /** The silences that hold. */
   silences(): readonly Silence[];
-  /** Nothing more is said of an open incident until it is over. Gives it, or null where no such incident is open. */
+  /** Nothing more is said of an open incident until it is over. Gives it, or null if no such incident is open. */
   acknowledge(incident: string, why: string): Promise<Incident | null>;
   openIncidents(): readonly Incident[];
   /**
@@ -89,11 +89,11 @@ export interface Monitor {
   isExplained(incident: Incident): boolean;
   /** Notifies an incident now if it is open, for this reason. */
   notify(incident: string, why: string): void;
-  /** What is left of each objective's budget at this moment, or of that of one target; nothing where there is none. */
+  /** What is left of each objective's budget at this moment, or of that of one target; nothing if there is none. */
   budgets(target?: string): readonly TargetBudgetLeft[];
   /** What becomes known about rounds of the past. */
   readonly past: Pick<PastVerdicts, 'verdictOf' | 'changed' | 'countBudgets'>;
-  /** What the nodes saw of an open incident's target in its last round, where it had one since the start; or null. */
+  /** What the nodes saw of an open incident's target in its last round, if it had one since the start; or null. */
   seenNow(incident: Incident): readonly VoteLine[] | null;
   /**
    * Starts no new rounds, lets those that run finish for `ms` milliseconds, then ends them. Resolves when nothing runs any

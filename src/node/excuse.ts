@@ -8,7 +8,7 @@ const lateness: ReadonlySet<FailureCode> = new Set(['timeout', 'silent', 'name_t
 const share = 0.25;
 
 /**
- * The outcome of a check whose node was held up meanwhile. A timeout says nothing about the target where the node itself was
+ * The outcome of a check whose node was held up meanwhile. A timeout says nothing about the target if the node itself was
  * away for a good part of the time: it is unknown. Answers that came count as they are.
  */
 export function lateAsUnknown(outcome: Outcome, limitMs: number): Outcome {

@@ -19,7 +19,7 @@ export interface LagWatch extends Disposable {
 
 /** A check that runs, until it is disposed of. */
 export interface LagMeasurement extends Disposable {
-  /** The outcome; where the loop was held up meanwhile, with the fact `node_lag`: for how long at the worst. */
+  /** The outcome; if the loop was held up meanwhile, with the fact `node_lag`: for how long at the worst. */
   withLag(outcome: Outcome): Outcome;
 }
 

@@ -25,7 +25,7 @@ const timeSpeed = 2;
 // Another process that reads the file must not stop the checks for long.
 const busyMs = 1_000;
 
-/** Opens or creates a spool. Throws `store_unwritable` where the file cannot be used. */
+/** Opens or creates a spool. Throws `store_unwritable` if the file cannot be used. */
 export function openSpool({ path, longestMs, most, clock, log }: SpoolOptions): Spool {
   const database = open(path);
   const statements = prepare(database);

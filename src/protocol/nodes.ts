@@ -109,7 +109,7 @@ export const Report = z.object({
   /** How far its clock is ahead of the hub's, and how long a question to the hub takes; null until measured. */
   clockOffsetMs: z.number().nullable(),
   roundTripMs: z.number().nullable(),
-  /** What it watches by itself; null for nothing, absent where it cannot. */
+  /** What it watches by itself; null for nothing, absent if it cannot. */
   watching: WatchingState.nullable().optional(),
   /** What waits for the hub and was not sent on this connection yet. */
   unsent: Count.optional(),
@@ -163,7 +163,7 @@ export const Result = z.object({
   ticket: CommandId,
   process: Process,
   outcome: z.unknown(),
-  /** When the check began, by the hub's clock in milliseconds since the epoch; absent or null where that is not known. */
+  /** When the check began, by the hub's clock in milliseconds since the epoch; absent or null if that is not known. */
   startedAt: z.number().nullish(),
 });
 export type Result = z.output<typeof Result>;
@@ -247,7 +247,7 @@ export function decodeSpec(value: unknown): CheckSpec | string {
 }
 
 /**
- * An outcome that a node sent for a check of this type, or null where it has not that shape. Whose fault a failure is
+ * An outcome that a node sent for a check of this type, or null if it has not that shape. Whose fault a failure is
  * decides the status, whatever the node said, and its message is made safe.
  */
 export function readOutcome(type: CheckTypeName, value: unknown): Outcome | null {

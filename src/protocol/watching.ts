@@ -63,7 +63,7 @@ export const WatchingState = z.object({
   targets: z.int().min(0),
   /** Every due time after it is kept or passed over: by the hub's clock. */
   since: Moment,
-  /** Whether it takes what is other than in this assignment for the next one; absent where it has to be sent whole. */
+  /** Whether it takes what is other than in this assignment for the next one; absent if it has to be sent whole. */
   takesChanges: z.boolean().optional(),
 });
 
@@ -133,7 +133,7 @@ function scatter(value: number): number {
   return ((hash ^ (hash >>> 16)) >>> 0) / 2 ** 32;
 }
 
-/** What the JSON of every batch begins with. Batches come where results of commands do: nodes may write nowhere else. */
+/** What the JSON of every batch begins with. Batches come if results of commands do: nodes may write nowhere else. */
 export const batchBeginning = '{"kind":"batch"';
 
 /** A target as a node watches it. */
@@ -147,7 +147,7 @@ export interface AssignedTarget {
   readonly policy: Policy;
   /** When the node gives up on a check, in milliseconds from its beginning. */
   readonly deadlineMs: number;
-  /** Why a node cannot read what is to be checked, where it cannot. */
+  /** Why a node cannot read what is to be checked, if it cannot. */
   readonly unreadable?: string;
 }
 

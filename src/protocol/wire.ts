@@ -41,7 +41,7 @@ export function nodeIdOf(name: string, domain: string): NodeId {
   return `${name}.node.${domain}`;
 }
 
-/** What stands before the first dot of a node identifier, such as `de1`; null where it is no node identifier. */
+/** What stands before the first dot of a node identifier, such as `de1`; null if it is no node identifier. */
 export function nodeNameOf(id: string): string | null {
   return NodeId.safeParse(id).success ? id.slice(0, id.indexOf('.')) : null;
 }

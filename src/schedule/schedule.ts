@@ -15,7 +15,7 @@ export interface Slots {
   readonly beforeMs: number;
 }
 
-/** Gives the first due time after a moment; null where there is none any more. */
+/** Gives the first due time after a moment; null if there is none any more. */
 export type NextDue = (after: number) => number | null;
 
 // A cron pattern means a moment, so its checks may move by a minute at the most.
@@ -69,7 +69,7 @@ function cutTo({ ms, since, beforeMs }: Slots, intervalMs: number, moment: numbe
 
 const sampledTicks = 50;
 
-/** The longest time between two due times among the next ones, in milliseconds; null where there are fewer than two. */
+/** The longest time between two due times among the next ones, in milliseconds; null if there are fewer than two. */
 export function longestInterval(schedule: Schedule, target: string, now: number): number | null {
   if (schedule.kind === 'every') return schedule.everyMs;
   const next = createNextDue(schedule, target);

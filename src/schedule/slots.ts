@@ -8,7 +8,7 @@ export const slotWidths: readonly number[] = [...widths, finest];
 // A node starts eight in one go, and by chance there are more in one slot than in another.
 const wantedInSlot = 6;
 
-/** How wide slots are best, in milliseconds, where so many due times come in a second: several of them share one, and no burst comes of it. */
+/** How wide slots are best, in milliseconds, if so many due times come in a second: several of them share one, and no burst comes of it. */
 export function widthFor(perSecond: number): number {
   return widths.find((ms) => (perSecond * ms) / 1_000 <= wantedInSlot) ?? finest;
 }

@@ -54,8 +54,8 @@ const longestNapMs = 60_000;
 const mostCounted = 10_000;
 
 /**
- * Starts each item when it is due, at most eight in one go, or more where it is behind. A due time that cannot be kept until the
- * next one of its item, for the thread was held up or the machine asleep, is counted and never made up for. Where the wall clock
+ * Starts each item when it is due, at most eight in one go, or more if it is behind. A due time that cannot be kept until the
+ * next one of its item, for the thread was held up or the machine asleep, is counted and never made up for. If the wall clock
  * was set back, the same due times come again a millisecond later, so that no two are alike, until it is past what had come: from
  * then on they are again as everywhere else.
  */

@@ -42,7 +42,7 @@ export class Assignments {
     this.#transport = transport;
   }
 
-  /** Has a node watch these and nothing else; nothing is sent where that is what it watches. */
+  /** Has a node watch these and nothing else; nothing is sent if that is what it watches. */
   put(node: string, wanted: readonly AssignmentEntry[]): void {
     const known = this.#nodes.get(node) ?? { number: 0, content: '', members: new Map() };
     const content = wanted

@@ -4,7 +4,7 @@ import type { NodeOutcome } from './runs.ts';
 
 interface AttendanceEntry {
   readonly node: string;
-  /** Every due time after this is kept or passed over; infinite where none is. */
+  /** Every due time after this is kept or passed over; infinite if none is. */
   since: number;
   /** It comes to nothing any more that is due before this. */
   passed: number;
@@ -71,7 +71,7 @@ export class Attendance {
     return this.#statusOf(node)?.online === true && this.#isWatching(node, dueAt) && !this.isPassed(node, dueAt);
   }
 
-  /** Whether any of them is waited for still, where these have voted. */
+  /** Whether any of them is waited for still, if these have voted. */
   awaitsAny(voters: readonly NodeInfo[], votes: ReadonlyMap<string, unknown> | undefined, dueAt: number): boolean {
     for (const { name } of voters) if (votes?.has(name) !== true && this.isAwaited(name, dueAt)) return true;
     return false;

@@ -34,7 +34,7 @@ export class CheckRun implements StoredRun {
     return this.#finished === this.#results.length;
   }
 
-  /** Keeps the first outcome of a node and gives its position, or -1 where the node has one or is none of this run. */
+  /** Keeps the first outcome of a node and gives its position, or -1 if the node has one or is none of this run. */
   record(node: NodeInfo, outcome: Outcome): number {
     const position = this.#results.findIndex((entry) => entry.node.name === node.name && entry.outcome === null);
     if (position === -1) return -1;

@@ -29,12 +29,12 @@ export interface StartRequest {
 export interface Checks {
   nodes(): readonly NodeStatus[];
   /**
-   * 1. The run is stored; rejects with `store_failed` where it cannot be, with `service_busy` where too many run already.
+   * 1. The run is stored; rejects with `store_failed` if it cannot be, with `service_busy` where too many run already.
    * 2. Its nodes work, and each outcome is kept as it comes; under `public` without what it tells of a node's own network.
    * 3. Every node has an outcome by the check's deadline: its own, or a fault of the node or the service.
    */
   start(request: StartRequest): Promise<CheckRun>;
-  /** A run by its identifier, from memory or from the store; null where there is none any more. */
+  /** A run by its identifier, from memory or from the store; null if there is none any more. */
   find(id: string): CheckRun | null;
   /** How many runs wait for outcomes. */
   readonly open: number;

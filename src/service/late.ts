@@ -2,7 +2,7 @@ import type { Log } from '#kernel/log.ts';
 import type { LateObservation } from './target-watch.ts';
 
 export interface LateOptions {
-  /** Keeps a vote that came when its round was over. Rejects where it could not be stored. */
+  /** Keeps a vote that came when its round was over. Rejects if it could not be stored. */
   readonly onLate: (late: LateObservation) => Promise<void>;
   readonly log: Log;
 }

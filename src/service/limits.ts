@@ -36,9 +36,9 @@ export interface Allowance extends ClientAllowance {
   readonly ok: boolean;
   /** Which of the client's limits these are about. */
   readonly resource: LimitName;
-  /** Seconds until the same charge will pass, rounded up; 0 where it passed. */
+  /** Seconds until the same charge will pass, rounded up; 0 if it passed. */
   readonly retryAfterSeconds: number;
-  /** Which limit was hit, in words; empty where none was. */
+  /** Which limit was hit, in words; empty if none was. */
   readonly hit: string;
 }
 
@@ -55,7 +55,7 @@ export interface Limits {
   peek(charge: LimitCharge): Allowance;
   /** Takes from a target what it has borne already, be it more than is left. */
   note(target: string, cost: number): void;
-  /** How much of a node's allowance is used, from 0; 1 where it has none left for another check. */
+  /** How much of a node's allowance is used, from 0; 1 if it has none left for another check. */
   usedOf(node: string, isScarce?: boolean): number;
 }
 

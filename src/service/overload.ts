@@ -7,7 +7,7 @@ import type { UnreadBatch } from './ports.ts';
 import { ShedSpans } from './shed-spans.ts';
 
 /**
- * Leaves out rounds where more comes in than can be judged: only those of targets that were well for a while and still are, for what
+ * Leaves out rounds if more comes in than can be judged: only those of targets that were well for a while and still are, for what
  * is stored of such a round is all that would come of it.
  */
 export interface Overload {
@@ -25,7 +25,7 @@ export interface Overload {
   overtaken(batch: UnreadBatch): void;
   /** Whether a result of a node that was due then may have been skipped, or overtaken by later ones. */
   isShed(node: string, dueAt: number): boolean;
-  /** What it was like within the last minute, in words; null where no round was left out. */
+  /** What it was like within the last minute, in words; null if no round was left out. */
   reason(): string | null;
 }
 

@@ -64,7 +64,7 @@ export interface NodeCommand {
   readonly spec: CheckSpec;
   readonly policy: Policy;
   readonly deadlineMs: number;
-  /** The name of the run where its results are stored: what a result that comes late is stored under. */
+  /** The name of the run if its results are stored: what a result that comes late is stored under. */
   readonly run?: string | undefined;
   /** For whom it is, by default the monitor: its checks have room of their own at a node. */
   readonly origin?: 'monitor' | 'api' | undefined;
@@ -83,9 +83,9 @@ export interface NodeStatus {
   readonly running: number;
   readonly queued: number;
   readonly lagSeconds: number;
-  /** How much of what it takes for the API is taken, from 0; from 1 on it is full. Absent where that is not known. */
+  /** How much of what it takes for the API is taken, from 0; from 1 on it is full. Absent if that is not known. */
   readonly load?: number;
-  /** How far its clock is ahead of ours; null or absent where that is not known, or the clock is the same. */
+  /** How far its clock is ahead of ours; null or absent if that is not known, or the clock is the same. */
   readonly clockOffsetSeconds?: number | null;
   /** How long a question to us takes it; the same. */
   readonly roundTripSeconds?: number | null;
@@ -106,9 +106,9 @@ export type StartListener = (at: number) => void;
 export interface Transport {
   nodes(): readonly NodeStatus[];
   /**
-   * Runs a command on the named node. Resolves to an outcome also where the node is gone, dies or refuses (unknown, source
+   * Runs a command on the named node. Resolves to an outcome also if the node is gone, dies or refuses (unknown, source
    * `node`); rejects only with the signal's reason. `onStarted` hears when the check began on the node, by our clock in
-   * milliseconds since the epoch, where the node tells: before this resolves.
+   * milliseconds since the epoch, if the node tells: before this resolves.
    */
   run(node: string, command: NodeCommand, signal: AbortSignal, onStarted?: StartListener): Promise<Outcome>;
   /** Has a node that keeps the time watch this, in place of what it was assigned before, as soon as it can hear of it. */
@@ -145,7 +145,7 @@ export interface NodeResult {
 
 /** The check service's memory. */
 export interface ServiceStore {
-  /** Resolves once a run without outcomes is committed; rejects with `store_failed` where it cannot be. */
+  /** Resolves once a run without outcomes is committed; rejects with `store_failed` if it cannot be. */
   addRun(run: Omit<StoredRun, 'results'> & { readonly nodes: readonly NodeInfo[] }): Promise<void>;
   /**
    * Keeps the outcome of the node at `position`. Written soon, together with others; while the database refuses, it waits
@@ -166,7 +166,7 @@ export interface Page {
 
 /** How the service speaks to people with a browser. */
 export interface ServicePages {
-  /** The report of a run so far; of a target's own check where that is what it was. */
+  /** The report of a run so far; of a target's own check if that is what it was. */
   report(run: StoredRun, target: string | null): Page;
   /** A call that failed. */
   failure(problem: { readonly status: number; readonly code: string; readonly message: string }): Page;

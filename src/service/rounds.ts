@@ -18,7 +18,7 @@ export interface RoundCollectorOptions {
   /** How long after it was due a round waits for its votes. */
   readonly limitMs: number;
   readonly sink: RoundSink;
-  /** How a node is now; null where it is not there any more. */
+  /** How a node is now; null if it is not there any more. */
   readonly statusOf: (node: string) => NodeStatus | null;
   /** Whether results of a node that were due then were skipped because this process is overloaded. */
   readonly isShed?: (node: string, dueAt: number) => boolean;

@@ -19,7 +19,7 @@ export interface ServiceRunRequest {
   readonly nodes: NodeSelection;
   /** What this run may reach. */
   readonly policy: Policy;
-  /** The name that its results are stored under, where they are. */
+  /** The name that its results are stored under, if they are. */
   readonly name?: string | undefined;
   /** For whom it is, by default the monitor. */
   readonly origin?: NodeCommand['origin'];
@@ -28,7 +28,7 @@ export interface ServiceRunRequest {
 export interface NodeOutcome {
   readonly node: NodeInfo;
   readonly outcome: Outcome;
-  /** When the check began on the node, by our clock in milliseconds since the epoch, where that is known. */
+  /** When the check began on the node, by our clock in milliseconds since the epoch, if that is known. */
   readonly startedAt?: number | undefined;
 }
 
@@ -41,7 +41,7 @@ export interface Runs {
    * 2. a node that has not answered by the check type's deadline and a grace ends as a node fault;
    * 3. the outcomes come in the order of the node list.
    *
-   * Rejects with `no_nodes` where the selection is empty, or with the signal's reason.
+   * Rejects with `no_nodes` if the selection is empty, or with the signal's reason.
    */
   run(request: ServiceRunRequest, signal: AbortSignal): Promise<readonly NodeOutcome[]>;
   /** The same for nodes that were selected before; `onOutcome` is called with each outcome as it comes. */

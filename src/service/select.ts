@@ -31,7 +31,7 @@ export function selectNodes(
   }
 }
 
-// Rendezvous hashing: where a node comes or goes, only the targets that it wins or loses change their nodes.
+// Rendezvous hashing: if a node comes or goes, only the targets that it wins or loses change their nodes.
 const rankOf = (target: string, { name }: NodeStatus['info']) => stableFraction(`${target} ${name}`) * 0.5;
 
 /** What decides between nodes that are equal otherwise. */
@@ -44,7 +44,7 @@ export interface NodeLoad {
 /**
  * At most `count` nodes for a check that anybody may start, of those that are given: first those with room and an allowance
  * left, spread over countries and networks, then those with the least to do, then any. A node without an allowance is chosen
- * only where all are without one.
+ * only if all are without one.
  */
 export function selectForApi(
   nodes: readonly NodeStatus[],

@@ -13,7 +13,7 @@ export interface StoredRounds {
 
 const keptMs = 300_000;
 
-/** What is to be called so many times before `action` is done; null where there is nothing to do. */
+/** What is to be called so many times before `action` is done; null if there is nothing to do. */
 function countDown(count: number, action: (() => void) | null): (() => void) | null {
   let left = count;
   return action === null

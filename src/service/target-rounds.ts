@@ -72,7 +72,7 @@ export interface TargetRounds {
   letGo(moment: number): void;
   /** From now on it is due by this schedule. */
   follow(schedule: Schedule): void;
-  /** Has the round over that is the next one, and that has no vote, and counts it; false where it is another one. */
+  /** Has the round over that is the next one, and that has no vote, and counts it; false if it is another one. */
   leaveOut(dueAt: number): boolean;
   /** The wall clock was set back: what is due from now on has not been. */
   reset(now: number): void;

@@ -35,7 +35,7 @@ export interface TargetWatch extends RecurringItem, AssignmentEntry, TimedItem {
   asked: readonly NodeStatus['info'][];
   /** When it was stopped: nothing that is due later begins. */
   stoppedAt: number;
-  /** Ends what was asked for; null where nothing was. */
+  /** Ends what was asked for; null if nothing was. */
   work: AbortController | null;
   isAsking: boolean;
   /** When it was last seen other than up. */
@@ -130,7 +130,7 @@ export interface LateObservation {
 // Nodes wait a moment before they send a result that has not changed.
 const companyMs = 1_000;
 
-/** How long after its due time a round is waited for, where a check may take so long. */
+/** How long after its due time a round is waited for, if a check may take so long. */
 export function limitMsOf(deadlineMs: number): number {
   return deadlineMs + graceMs + companyMs;
 }

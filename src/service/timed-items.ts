@@ -6,7 +6,7 @@ export interface TimedItems<Item extends TimedItem> {
   add(item: Item, at: number): void;
   /** Takes out those whose moment has come, to the second. */
   due(now: number): readonly Item[];
-  /** Does something with those whose moment has come, for as long as a turn takes; false where some are left for the next one. */
+  /** Does something with those whose moment has come, for as long as a turn takes; false if some are left for the next one. */
   look(clock: Clock, action: (item: Item) => void): boolean;
   /** The wall clock was set: all that is here is due at once. */
   reset(): void;

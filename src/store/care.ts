@@ -8,7 +8,7 @@ import type { UpkeepProgress } from './sealing/upkeep.ts';
 /** What a clock said when the file was in use. Times are milliseconds since the epoch. */
 export interface ClockReading {
   readonly at: number;
-  /** The boot of the machine, as a number, and when it was by that clock; 0 where it is not known. */
+  /** The boot of the machine, as a number, and when it was by that clock; 0 if it is not known. */
   readonly bootId: number;
   readonly bootAt: number;
 }
@@ -26,7 +26,7 @@ export interface StoreCare {
   bytes(): number;
   /**
    * Makes the file fit a clock that was ahead until now: verdict periods and marks go back to now. Returns whether it was. To be
-   * called where the clock was set back; opening the file does so too.
+   * called if the clock was set back; opening the file does so too.
    */
   clipFuture(): boolean;
   /** The time that retention goes by: at most that of the clock, which may have been set forward. */

@@ -5,7 +5,7 @@ import { examine } from './reading.ts';
 // Work on a whole file, which SQLite does in one piece, in a thread of its own: meanwhile the command tells how it gets on, and can be
 // interrupted.
 
-/** What is done with a whole file, which takes long where it is large. */
+/** What is done with a whole file, which takes long if it is large. */
 export interface ChoreRequest {
   readonly kind: 'examine';
   readonly path: string;

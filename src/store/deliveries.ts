@@ -255,7 +255,7 @@ export function retryDeliveries(database: BetterSQLite3Database, ids: readonly n
 }
 
 interface LatestDelivery {
-  /** Never again for a delivery that is settled; undefined where nothing about it waits. */
+  /** Never again for a delivery that is settled; undefined if nothing about it waits. */
   readonly dueAt: number | undefined;
   readonly message: string | null;
 }

@@ -23,7 +23,7 @@ function rootOf(error: unknown): Error | null {
 
 const rowTrouble = ['SQLITE_CONSTRAINT', 'SQLITE_MISMATCH', 'SQLITE_TOOBIG', 'SQLITE_RANGE', 'SQLITE_ERROR'];
 
-/** True where the database as a whole refuses (full, busy, broken disk), so that the same write may succeed later. */
+/** True if the database as a whole refuses (full, busy, broken disk), so that the same write may succeed later. */
 export function isOutage(error: unknown): boolean {
   const code = codeOf(error);
   return code !== null && !rowTrouble.some((prefix) => code.startsWith(prefix));

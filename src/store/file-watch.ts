@@ -5,7 +5,7 @@ import type { Log } from '#kernel/log.ts';
 
 /** Whether the names that were opened still lead to the files that were opened. */
 export interface FileWatch extends Disposable {
-  /** What is wrong, with the way out, and when it was last seen right; null where all is well. */
+  /** What is wrong, with the way out, and when it was last seen right; null if all is well. */
   trouble(): FileTrouble | null;
 }
 

@@ -82,7 +82,7 @@ export const periods = sqliteTable(
     /** When its first and its last round were due; the last one of the newest period is written now and then only. */
     fromAt: integer('from_at').notNull(),
     lastAt: integer('last_at').notNull(),
-    /** How long the last round counts where none follows. */
+    /** How long the last round counts if none follows. */
     holdsMs: integer('holds_ms').notNull(),
     /** 0 is up, 1 down, 2 unknown, 3 partial. */
     status: integer('status').notNull(),

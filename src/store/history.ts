@@ -132,7 +132,7 @@ function inOrder(a: PastResult, b: PastResult): number {
   return a.dueAt - b.dueAt || (a.node < b.node ? -1 : 1);
 }
 
-// A day of a target has thousands: where there is no failure, nothing is made.
+// A day of a target has thousands: if there is no failure, nothing is made.
 function pastOf({ dueAt, status, durationUs, failure, lateAt }: PackedResult, node: string): PastResult {
   if (failure === null) return { dueAt, status, durationUs, lateAt, node, failure };
   const place = `the result of ${new Date(dueAt).toISOString()} at ${node}`;

@@ -10,7 +10,7 @@ import { lockDatabase } from './lock.ts';
 import { migrateDatabase } from './migrate.ts';
 
 export interface OpenOptions {
-  /** The database file. Its folder is made where only the last level of it is missing. */
+  /** The database file. Its folder is made if only the last level of it is missing. */
   readonly path: string;
   /** The remedy for a database that is in use. */
   readonly pid: number;
@@ -118,7 +118,7 @@ const nfs = 0x6969;
 // SMB, SMB2, 9p. Their locks and shared memory may not be what SQLite needs.
 const doubtfulFilesystems = [0x517b, 0xfe534d42, 0xff534d42, 0x01021997];
 
-/** Throws where a filesystem of this type (as statfs tells it) loses data, and says whether it may. */
+/** Throws if a filesystem of this type (as statfs tells it) loses data, and says whether it may. */
 export function isDoubtful(type: number, folder: string): boolean {
   if (type === nfs) {
     const text = `${folder}: is on NFS, where SQLite loses data. Name a file on a local disk in "data"; for a copy elsewhere there is "watchpost backup"`;

@@ -77,7 +77,7 @@ export class CommitQueue implements WriteQueue {
     this.#options = options;
   }
 
-  /** Resolved once the round is committed; rejects with `store_failed` where it cannot be, or was dropped. */
+  /** Resolved once the round is committed; rejects with `store_failed` if it cannot be, or was dropped. */
   add(round: RoundRecord): Promise<WriteResult> {
     return new Promise((resolve, reject) => {
       if (this.#closed) return reject(new WatchpostError('store_failed', 'the database is closed'));
@@ -168,7 +168,7 @@ export class CommitQueue implements WriteQueue {
     return tooMany === -1 ? this.#queued.length : tooMany;
   }
 
-  // Takes the batch off the queue. Where one is at fault, the others are committed without it.
+  // Takes the batch off the queue. If one is at fault, the others are committed without it.
   #commit(batch: readonly QueuedWork[]): void {
     let results: readonly WriteResult[];
     try {

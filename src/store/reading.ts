@@ -46,7 +46,7 @@ export interface StoredNames {
   }[];
 }
 
-/** What is known of what was watched, or null where there is no database yet. */
+/** What is known of what was watched, or null if there is no database yet. */
 export function storedBy(path: string): StoredNames | null {
   if (!existsSync(path)) return null;
   using opened = openForReading(path);
@@ -63,7 +63,7 @@ export function storedBy(path: string): StoredNames | null {
   };
 }
 
-/** What is damaged in a database, in words; empty where nothing is. */
+/** What is damaged in a database, in words; empty if nothing is. */
 export function examine(path: string): readonly string[] {
   const database = openReadOnly(path);
   try {

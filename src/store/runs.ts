@@ -43,7 +43,7 @@ const longestQueue = 50_000;
 
 /**
  * Group commit for runs. Starts that come in one turn of the event loop share a transaction, and take waiting results along;
- * results alone wait a moment for company. Where the database refuses, starts fail at once and results wait.
+ * results alone wait a moment for company. If the database refuses, starts fail at once and results wait.
  */
 export function createRunStore({
   file: { raw, drizzle: database, waitForDisk },

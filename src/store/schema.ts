@@ -33,9 +33,9 @@ export const results = sqliteTable(
     status: integer('status').notNull(),
     /** Whole microseconds. */
     durationUs: integer('duration_us'),
-    /** JSON: source, code, message, address. Null where the status is up. */
+    /** JSON: source, code, message, address. Null if the status is up. */
     failure: text('failure'),
-    /** When it came, where that was after its round. */
+    /** When it came, if that was after its round. */
     lateAt: integer('late_at'),
   },
   (table) => [primaryKey({ columns: [table.dueAt, table.targetId, table.nodeId] })],
@@ -138,7 +138,7 @@ export const changes = sqliteTable(
     target: text('target').notNull(),
     /** reload, certificate or answers. */
     kind: text('kind').notNull(),
-    /** The name of the node that saw it; empty where none did. */
+    /** The name of the node that saw it; empty if none did. */
     node: text('node').notNull(),
     at: integer('at').notNull(),
     /** What it is from then on: for a certificate JSON, otherwise text. */

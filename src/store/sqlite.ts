@@ -52,7 +52,7 @@ export interface Store extends MonitorStore, ChangeStore, StoreCare, AsyncDispos
   notes(): readonly StoredNote[];
   addNote(note: StoredNote): void;
   removeNote(id: string): void;
-  /** What is kept under a name, such as the identity of this installation; made where there is nothing yet. */
+  /** What is kept under a name, such as the identity of this installation; made if there is nothing yet. */
   fact(name: string, make: () => string): string;
   setFact(name: string, value: string): void;
   /** The committed results of a target that were due at `since` (milliseconds since the epoch) or later, oldest first. */

@@ -57,7 +57,7 @@ export interface VerdictPeriodLog {
   transactionEnded(outcome: 'committed' | 'rolled back'): void;
   /** Writes how long the newest periods have lasted by now: all, or those whose last round was due before a time. */
   flush(before?: number): void;
-  /** Does the same in short pieces, in any transaction; false where all were written that were not when it began. */
+  /** Does the same in short pieces, in any transaction; false if all were written that were not when it began. */
   flushSome(): boolean;
   newest(): ReadonlyMap<number, VerdictPeriod>;
   /** Reads the file anew, which was changed beneath. What was not written of periods that go on is lost, as after a crash. */

@@ -23,7 +23,7 @@ export interface VoteWriter {
 export type VoteDependencies = Pick<HistoryParts, 'periods' | 'late' | 'upkeep' | 'recent'>;
 
 type VoteRow = ReturnType<typeof rowOf>;
-/** A vote that is there; `lateAt` is null where a round counted it. */
+/** A vote that is there; `lateAt` is null if a round counted it. */
 type StoredVote = VoteRow & { readonly lateAt: number | null };
 
 export function createVoteWriter(
@@ -33,7 +33,7 @@ export function createVoteWriter(
 ): VoteWriter {
   const statements = prepare(raw, drizzle);
 
-  // The first free name for these results, or null where they are there. Votes that came too late for this very round may be there
+  // The first free name for these results, or null if they are there. Votes that came too late for this very round may be there
   // before it: it waited for the one before it, or was to be stored when this process ended.
   function nameOf(targetId: number, dueAt: number, rows: readonly VoteRow[]): number | null {
     for (let name = dueAt; ; name += 1) {

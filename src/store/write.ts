@@ -17,7 +17,7 @@ import { createVoteWriter, type VoteDependencies } from './votes.ts';
 
 export interface Writer {
   /**
-   * Writes a whole round. Where its very results are there already, only what follows from them is written; where others of its
+   * Writes a whole round. If its very results are there already, only what follows from them is written; where others of its
    * name are, it gets the next name that is free, a millisecond later.
    */
   writeRound(round: RoundRecord): 'stored' | 'duplicate';

@@ -65,7 +65,7 @@ export function createThreadWatching({ node, suspects, listener, send }: ThreadA
 interface AssignmentSource {
   /** Where the thread notes which checks run. */
   readonly busy: SharedArrayBuffer;
-  /** The assignment as it is to be sent now, or null where there is none. */
+  /** The assignment as it is to be sent now, or null if there is none. */
   take(next?: Assignment): { readonly number: number; readonly targets: readonly LocalTarget[] } | null;
   /** Whether the assignment differs from the one that was sent: checks were suspended, or need not be any more. */
   readonly isOutdated: boolean;

@@ -8,7 +8,7 @@ export interface LivenessSource {
   readonly name: string;
   /**
    * Milliseconds for which work that is due has not been done: since the loop last came round, or since the oldest waiting
-   * piece of work came. 0 where nothing is to do.
+   * piece of work came. 0 if nothing is to do.
    */
   readonly ageMs: () => number;
   /** From this age on the part counts as stuck. */
@@ -17,7 +17,7 @@ export interface LivenessSource {
 
 export interface HealthOptions {
   readonly pulses: readonly LivenessSource[];
-  /** Why requests are not to be sent here now, in words; empty where they are. */
+  /** Why requests are not to be sent here now, in words; empty if they are. */
   readonly notReady: () => readonly string[];
 }
 
@@ -28,7 +28,7 @@ interface HealthPart {
 }
 
 /**
- * `/healthz` says whether the program makes progress, so that it can be restarted where it does not; `/readyz` whether it
+ * `/healthz` says whether the program makes progress, so that it can be restarted if it does not; `/readyz` whether it
  * takes requests.
  */
 export function addHealth(app: FastifyInstance, { pulses, notReady }: HealthOptions, log: Log): void {

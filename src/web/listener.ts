@@ -53,7 +53,7 @@ export interface ListenerOptions {
   readonly log: Log;
 }
 
-/** Listens, with connections that cannot wear it out. Rejects with `listen_failed` where it cannot, and then nothing listens. */
+/** Listens, with connections that cannot wear it out. Rejects with `listen_failed` if it cannot, and then nothing listens. */
 export async function startListener(
   first: ServedApp,
   { at, key, limits, clock, log }: ListenerOptions,

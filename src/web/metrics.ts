@@ -16,7 +16,7 @@ export interface MetricsText {
 /** Called for every answer, with the time until it was sent whole. */
 export interface AnswerMetrics {
   requestAnswered(answered: {
-    /** The path as the program knows it; null where it has none of that kind. */
+    /** The path as the program knows it; null if it has none of that kind. */
     readonly route: string | null;
     readonly method: string;
     readonly status: number;

@@ -18,7 +18,7 @@ interface DocumentedRoute {
   readonly summary: string;
   readonly answer: Readonly<Record<string, unknown>>;
   readonly parameters?: readonly object[];
-  /** The body that is taken, where one is. */
+  /** The body that is taken, if one is. */
   readonly takes?: z.ZodType;
   readonly fails?: readonly ApiErrorCode[];
   /** Failures that tell more than others. */

@@ -55,7 +55,7 @@ export interface WebServer extends AsyncDisposable {
   close(): Promise<void>;
 }
 
-/** Listens and answers. Rejects with `listen_failed` where it cannot, and then nothing listens. */
+/** Listens and answers. Rejects with `listen_failed` if it cannot, and then nothing listens. */
 export async function startWebServer(options: WebOptions): Promise<WebServer> {
   const { listen, admin = null, clock, log } = options;
   const limits = { ...webLimits, ...options.limits };

@@ -17,7 +17,7 @@ export interface ResolverQueryOptions {
   readonly environment: ProbeEnvironment;
   readonly signal: AbortSignal;
   readonly protocol: Protocol;
-  /** The server over an encrypted connection, where it is asked so. */
+  /** The server over an encrypted connection, if it is asked so. */
   readonly secured?: EncryptedQuery;
   readonly recursion: boolean;
   /** Monotonic milliseconds at which the answer must be there. */
@@ -35,7 +35,7 @@ export interface DnsAnswer {
   readonly truncated: boolean;
   /** From the sending of the query that was answered to the arrival of its answer; connecting included over TCP. */
   readonly seconds: number;
-  /** Whose fault a bad response code is, where that has been found out. */
+  /** Whose fault a bad response code is, if that has been found out. */
   readonly blamed: Failure | null;
 }
 

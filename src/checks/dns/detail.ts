@@ -18,7 +18,7 @@ const Ttl = z
 export const Detail = z.strictObject({
   A: Texts,
   AAAA: Texts,
-  /** Names of an address; null where none was asked for. */
+  /** Names of an address; null if none was asked for. */
   PTR: Texts.nullable(),
   /** Seconds that the answer may be kept: the smallest of its records. */
   TTL: Ttl,
@@ -29,7 +29,7 @@ export const Detail = z.strictObject({
   rcode: z.string().max(20).nullable(),
   server: z.string().max(80).nullable(),
   protocol: Protocol.nullable(),
-  /** What the name server presented, where it was asked over an encrypted connection. */
+  /** What the name server presented, if it was asked over an encrypted connection. */
   tls: z.strictObject({ protocol: z.string().max(20), certificate: Certificate.nullable() }).optional(),
   /** Whether the answer was too long for a datagram and came over TCP. */
   truncated: z.boolean().nullable(),

@@ -62,7 +62,7 @@ export async function probe(
         return conclusionOf({ ...askOptions, secured });
       });
     },
-    // Where the name server's own name is, is none of the records that were asked for.
+    // If the name server's own name is, is none of the records that were asked for.
     unreached: ({ failure }) => failed(failure),
   });
 }
@@ -108,7 +108,7 @@ function ownServer(written: string): readonly NameServer[] {
   return [{ address, family, port: Number(port), verify: () => null }];
 }
 
-// Like the system's resolver: the next server is asked where one does not answer or could not find out.
+// Like the system's resolver: the next server is asked if one does not answer or could not find out.
 async function queryInTurn(
   question: Question,
   servers: readonly NameServer[],

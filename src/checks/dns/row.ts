@@ -17,8 +17,8 @@ export const shape = z
   .describe('The records; empty lists if the name was not resolved.');
 
 /**
- * The row of section 2.7: addresses and their TTL; `PTR` besides where an address was asked for, and the lists of the other
- * record types where a target asked for one of them.
+ * The row of section 2.7: addresses and their TTL; `PTR` besides if an address was asked for, and the lists of the other
+ * record types if a target asked for one of them.
  */
 export function toRow({ status, detail }: Outcome<Detail>): unknown {
   if (detail === null) return [{ A: [], AAAA: [], TTL: null }];

@@ -2,7 +2,7 @@ import ipaddr from 'ipaddr.js';
 
 /**
  * The data of an SVCB or HTTPS record as a zone file writes it, `1 . alpn=h2,h3 port=8443` (RFC 9460, sections 2.1 and 2.2);
- * null where it cannot be read.
+ * null if it cannot be read.
  */
 export function readServiceBinding(data: Buffer): string | null {
   try {

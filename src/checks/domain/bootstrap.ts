@@ -7,7 +7,7 @@ export const ServerList = z.object({
 export type ServerList = z.output<typeof ServerList>;
 
 /**
- * The base address of the server that a list names for a domain, for the longest name that fits (RFC 9224, section 4); null where it
+ * The base address of the server that a list names for a domain, for the longest name that fits (RFC 9224, section 4); null if it
  * names none. One without encryption is taken only from a list that came without it.
  */
 export function serverFor(domain: string, { services }: ServerList, isSecure: boolean): string | null {

@@ -8,7 +8,7 @@ import { startDomain } from './probe.ts';
 import { Spec } from './spec.ts';
 import { table } from './table.ts';
 
-/** Asks a registry by RDAP (RFC 7480 to 9083), once in six hours at the most. `seconds` is what asking took, where it was asked now. */
+/** Asks a registry by RDAP (RFC 7480 to 9083), once in six hours at the most. `seconds` is what asking took, if it was asked now. */
 export const domain = defineCheck({
   type: 'domain',
   summary: 'Asks a registry whether a domain is registered, and until when.',

@@ -17,7 +17,7 @@ export interface RegistrationAnswer {
   readonly askedAt: number;
   /** Why it could not be asked again since. */
   readonly problem: Failure | null;
-  /** What it was like to ask; null where that was before. */
+  /** What it was like to ask; null if that was before. */
   readonly asking: Pick<FetchResult, 'address' | 'phases' | 'seconds'> | null;
 }
 
@@ -42,7 +42,7 @@ const denialKeptMs = hour;
 /** How soon a server is asked again that gave no answer, unless it said itself when. */
 const retryMs = 15 * minute;
 const listRetryMs = minute;
-/** For how long an answer does where the server gives no newer one. */
+/** For how long an answer does if the server gives no newer one. */
 const oldestMs = 3 * day;
 
 const largestList = 4_194_304;

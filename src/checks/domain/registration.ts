@@ -4,11 +4,11 @@ import { readJson } from '#kernel/json.ts';
 
 /** The registration data of a domain. */
 export interface DomainRegistration {
-  /** In milliseconds since the epoch; null where it does not tell. */
+  /** In milliseconds since the epoch; null if it does not tell. */
   readonly expiresAt: number | null;
   readonly registrar: string | null;
   readonly status: readonly string[];
-  /** The domain that this is about, in lower case without a dot at its end; null where it does not tell. */
+  /** The domain that this is about, in lower case without a dot at its end; null if it does not tell. */
   readonly domain: string | null;
 }
 
@@ -30,7 +30,7 @@ const Domain = z.object({
 
 const mostStatuses = 20;
 
-/** Reads the answer of an RDAP server about a domain; null where it is none. */
+/** Reads the answer of an RDAP server about a domain; null if it is none. */
 export function readRegistration(content: Buffer): DomainRegistration | null {
   const domain = readJson(Domain, content.toString('utf8'));
   if (domain === null) return null;

@@ -6,7 +6,7 @@ import { formatHostPort } from '../endpoint.ts';
 /** How a call ended, as its trailers say. */
 export interface GrpcResponse {
   readonly httpStatus: number;
-  /** `grpc-status`: 0 where all went well; null where there was none. */
+  /** `grpc-status`: 0 if all went well; null if there was none. */
   readonly code: number | null;
   readonly message: string;
   readonly body: Buffer;

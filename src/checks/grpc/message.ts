@@ -14,7 +14,7 @@ export function encodeRequest(service: string): Buffer {
 
 const statuses = ['UNKNOWN', 'SERVING', 'NOT_SERVING', 'SERVICE_UNKNOWN'] as const;
 
-/** The status in a `HealthCheckResponse`; null where the bytes are none. */
+/** The status in a `HealthCheckResponse`; null if the bytes are none. */
 export function readResponse(bytes: Buffer): Detail['health'] {
   if (bytes.length < 5 || bytes[0] !== 0 || bytes.readUInt32BE(1) !== bytes.length - 5) return null;
   const message = bytes.subarray(5);

@@ -4,7 +4,7 @@ import { createBrotliDecompress, createGunzip, createInflate, createZstdDecompre
 export interface Body {
   /** How many bytes were read, at most the limit. */
   readonly bytes: number;
-  /** False where there was more than the limit. */
+  /** False if there was more than the limit. */
   readonly complete: boolean;
   /** The bytes, decompressed, or null if they are not needed. */
   readonly content: Buffer | null;
@@ -36,7 +36,7 @@ export function arrivedBody(pieces: readonly Buffer[], { limit, keep }: Pick<Bod
 }
 
 /**
- * Reads to the end or to the limit, counted after decompression; whatever more there is stays unread. Rejects where the stream
+ * Reads to the end or to the limit, counted after decompression; whatever more there is stays unread. Rejects if the stream
  * fails, ends early or is not in its coding. The caller destroys the stream.
  */
 export async function readBody(stream: Readable, { limit, coding, keep, isWhole }: BodyOptions): Promise<Body> {

@@ -21,9 +21,9 @@ const Hop = z.strictObject({ url: Text, status: z.int().min(100).max(999) });
 
 /** What an http check found besides times and addresses. */
 export const Detail = z.strictObject({
-  /** Status code of the last answer, or null where none came. */
+  /** Status code of the last answer, or null if none came. */
   status: z.int().min(100).max(999).nullable(),
-  /** Reason phrase as it was sent, or the registered one where none was sent (RFC 9110, section 15). */
+  /** Reason phrase as it was sent, or the registered one if none was sent (RFC 9110, section 15). */
   reason: Text,
   /** HTTP version of the last answer. */
   version: z.enum(['1.0', '1.1', '2']).nullable(),

@@ -16,20 +16,20 @@ import { attributeToProxy, placeOf } from './tunnel.ts';
 /** A document that a check needs besides what it measures. */
 export interface FetchRequest {
   readonly url: string;
-  /** Posted where it is there. */
+  /** Posted if it is there. */
   readonly body?: string | Buffer;
   /** Names are lowercase. */
   readonly headers: Readonly<Record<string, string>>;
   readonly largestBytes: number;
   readonly redirects: number;
   readonly tls?: Pick<Spec['tls'], 'ca' | 'server_name'> & Partial<Pick<Spec['tls'], 'verify'>>;
-  /** The address of its server, where that is known. */
+  /** The address of its server, if that is known. */
   readonly pinned?: PinnedAddress;
   readonly proxy?: HttpProxy | undefined;
 }
 
 interface FetchMeasurements {
-  /** That of the last request, or null where none was pinned. */
+  /** That of the last request, or null if none was pinned. */
   readonly address: string | null;
   readonly phases: Stopwatch['phases'];
   /** All phases but the resolution of names. */

@@ -12,7 +12,7 @@ import type { Stopwatch } from './stopwatch.ts';
 /** What the last of several requests brought, and the way to it. */
 export interface RedirectResult extends HopResult {
   readonly hops: Detail['hops'];
-  /** The address of the last request, or null where none was pinned. */
+  /** The address of the last request, or null if none was pinned. */
   readonly address: string | null;
 }
 

@@ -14,11 +14,11 @@ export interface Head {
   readonly reason: string;
   readonly version: NonNullable<Detail['version']>;
   readonly headers: Readonly<IncomingHttpHeaders>;
-  /** The values of a header by its lowercase name, in the order they came; none where it is missing. */
+  /** The values of a header by its lowercase name, in the order they came; none if it is missing. */
   readonly valuesOf: (name: string) => readonly string[];
-  /** The body, or null where there cannot be one. To be asked for once. */
+  /** The body, or null if there cannot be one. To be asked for once. */
   readonly stream: (() => Readable) | null;
-  /** The pieces of the body where it came whole together with the head, as most do; null otherwise. */
+  /** The pieces of the body if it came whole together with the head, as most do; null otherwise. */
   readonly arrived: () => readonly Buffer[] | null;
   /** Once the stream has ended: whether the message ended as well, not only the connection. */
   readonly isWhole: () => boolean;
@@ -40,7 +40,7 @@ export class HeadersTooLarge extends Error {
   override readonly name = 'HeadersTooLarge';
 }
 
-/** The reason phrase as it was sent, or the registered one where none was. */
+/** The reason phrase as it was sent, or the registered one if none was. */
 export function reasonOf(status: number, sent: string | undefined): string {
   return singleLine(sent ?? '') || standardReason(status);
 }

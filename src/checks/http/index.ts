@@ -10,7 +10,7 @@ import { table } from './table.ts';
 
 /**
  * Sends one HTTP request. `seconds` is the whole request from the start of connecting to the end of the body, redirects
- * included; name resolution is a phase of its own and not part of it. Where several requests were made, phases add up.
+ * included; name resolution is a phase of its own and not part of it. If several requests were made, phases add up.
  */
 export const http = defineCheck({
   type: 'http',

@@ -6,7 +6,7 @@ export interface ParserEvents {
   /** The head of an answer, interim ones included. What it returns says what follows it: a body, or none by the kind of request. */
   onHead(head: ParsedHead): 'body' | 'no body';
   onBody(bytes: Buffer): void;
-  /** The end of an answer; true where no further one is waited for: then the rest is left unread. */
+  /** The end of an answer; true if no further one is waited for: then the rest is left unread. */
   onComplete(): boolean;
 }
 
@@ -34,7 +34,7 @@ class ParseError extends Error {
 export interface ResponseParser extends Disposable {
   /** Throws a `ParseError`. */
   read(chunk: Buffer): void;
-  /** The other side has ended the connection in good order. Throws a `ParseError` where the answer is not at its end. */
+  /** The other side has ended the connection in good order. Throws a `ParseError` if the answer is not at its end. */
   finish(): void;
 }
 

@@ -8,7 +8,7 @@ let wellKnown: SecureContext | undefined;
 
 /**
  * What a handshake of this request needs. Client certificate and server name are for the configured origin alone. Throws
- * where the PEM texts of the spec cannot be read.
+ * if the PEM texts of the spec cannot be read.
  */
 export function secureOptions(spec: Pick<Spec, 'tls' | 'http2'>, { target, sameOrigin }: HopRequest): TlsOptions {
   const { ca, client, server_name: serverName } = spec.tls;

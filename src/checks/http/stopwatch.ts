@@ -41,7 +41,7 @@ export class Stopwatch {
     return phases;
   }
 
-  /** All phases but resolution; resolution where nothing came after it. */
+  /** All phases but resolution; resolution if nothing came after it. */
   get seconds(): number {
     if (this.#spans.size === 1) return toSeconds(this.#spans.get('resolve') ?? this.#total());
     return toSeconds(this.#total() - (this.#spans.get('resolve') ?? 0));

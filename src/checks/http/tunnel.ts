@@ -24,7 +24,7 @@ export function proxyFailure(proxy: HttpProxy, reason: Failure): Failure {
   return thirdPartyFailure(`the proxy ${formatHostPort(name, port)}`, reason);
 }
 
-/** What became of the name that was resolved: that of the proxy, where there is one. */
+/** What became of the name that was resolved: that of the proxy, if there is one. */
 export function attributeToProxy(
   proxy: HttpProxy | undefined,
   pinned: PinnedAddress | GateRefusal,
@@ -75,7 +75,7 @@ export function refusalOf(code: string, said: string): string {
   return code === '407' ? `it wants a user name and password, or others than these (${said})` : `it refuses (${said})`;
 }
 
-// What proxies answer where the target does not take the connection, or has no address.
+// What proxies answer if the target does not take the connection, or has no address.
 const unreached: ReadonlySet<string> = new Set(['502', '503', '504']);
 
 function credentialsOf({ username, password }: HttpProxy): Record<string, string> {

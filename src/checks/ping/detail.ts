@@ -10,7 +10,7 @@ export const Attempt = z.strictObject({
   status: AttemptStatus,
   /** The round trip; for TIMEOUT how long was waited, for DEST_UNREACH when the error came, for ERROR 0. */
   seconds: z.number().min(0).max(1e6),
-  /** TTL or hop limit that the reply arrived with, where it is known. */
+  /** TTL or hop limit that the reply arrived with, if it is known. */
   ttl: z.int().min(0).max(255).nullable(),
   /** Why it is not OK, if a host reported it. */
   reason: z.string().max(200).nullable(),
@@ -23,7 +23,7 @@ export const Detail = z.strictObject({
   attempts: z.array(Attempt).min(1).max(100),
   /** Replies that came again while the ping went on. */
   duplicates: z.int().min(0).max(1_000_000),
-  /** Who took the round trips: the kernel, or for at least one of them our own clock; null where a row did not tell. */
+  /** Who took the round trips: the kernel, or for at least one of them our own clock; null if a row did not tell. */
   timed_by: z.enum(['kernel', 'clock']).nullable(),
 });
 export type Detail = z.infer<typeof Detail>;

@@ -34,7 +34,7 @@ export interface Flight {
 export interface Flights {
   readonly size: number;
   readonly isFull: boolean;
-  /** One that no request under way has; never asked for where they are full. */
+  /** One that no request under way has; never asked for if they are full. */
   freeSequence(): number;
   add(sequence: number, flight: Flight): void;
   get(sequence: number): Flight | undefined;

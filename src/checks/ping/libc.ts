@@ -69,7 +69,7 @@ export const linux = {
 
 const architectures: readonly string[] = ['x64', 'arm64', 'riscv64', 'loong64'];
 
-/** Binds libc by koffi. Throws where the system is not one whose structures and numbers are known here. */
+/** Binds libc by koffi. Throws if the system is not one whose structures and numbers are known here. */
 export async function loadLibc(): Promise<PingLibc> {
   if (process.platform !== 'linux' || !architectures.includes(process.arch) || endianness() !== 'LE') {
     throw new Error(

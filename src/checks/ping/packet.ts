@@ -52,7 +52,7 @@ export function readEchoRequest(family: AddressFamily, message: Uint8Array): Ech
   return readEcho(types[family].request, message);
 }
 
-/** The ICMP message inside an IPv4 packet, as raw sockets receive it; null where there is none. */
+/** The ICMP message inside an IPv4 packet, as raw sockets receive it; null if there is none. */
 export function stripIpv4Header(packet: Uint8Array): Uint8Array | null {
   const first = packet[0] ?? 0;
   const length = (first & 0x0f) * 4;
@@ -60,7 +60,7 @@ export function stripIpv4Header(packet: Uint8Array): Uint8Array | null {
   return packet.subarray(length);
 }
 
-/** True where two payloads are byte for byte the same. */
+/** True if two payloads are byte for byte the same. */
 export function samePayload(one: Uint8Array, other: Uint8Array): boolean {
   return one.length === other.length && Buffer.compare(one, other) === 0;
 }

@@ -5,7 +5,7 @@ import { type PingLibc, linux } from './libc.ts';
 export interface Notice {
   readonly type: number;
   readonly code: number;
-  /** False where this machine's own stack refused the packet. */
+  /** False if this machine's own stack refused the packet. */
   readonly fromNetwork: boolean;
   /** Who sent the error. */
   readonly by: string | null;

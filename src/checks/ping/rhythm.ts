@@ -2,9 +2,9 @@ import type { Clock } from '#kernel/clock.ts';
 
 /** Something under way that now and then has something to do. */
 export interface RhythmMember {
-  /** When it is to be woken at the latest, on the clock's elapsed time; infinite where it need not be. */
+  /** When it is to be woken at the latest, on the clock's elapsed time; infinite if it need not be. */
   readonly until: number;
-  /** Does what can be done by now, and tells whether it has sent something, which it must not where it may not. */
+  /** Does what can be done by now, and tells whether it has sent something, which it must not if it may not. */
   beat(now: number, maySend: boolean): boolean;
 }
 

@@ -25,7 +25,7 @@ interface DepartureTime {
 }
 
 /**
- * The time from the departure, else from sending, to the kernel's receive stamp. Where there is no stamp, or where the wall
+ * The time from the departure, else from sending, to the kernel's receive stamp. If there is no stamp, or where the wall
  * clock was set between sending and now, it is the monotonic time until now, which includes how late we came to read.
  */
 export function roundTrip({ sent, departedMs }: DepartureTime, stampMs: number | null, now: Instant): RoundTrip {

@@ -45,7 +45,7 @@ const ReadRow = z.tuple(
   z.unknown(),
 );
 
-/** Reads a row of any service that speaks the interface; null where it cannot be read, as `[]` and `[[]]` cannot. */
+/** Reads a row of any service that speaks the interface; null if it cannot be read, as `[]` and `[[]]` cannot. */
 export function fromRow(row: unknown): Outcome<Detail> | null {
   const read = ReadRow.safeParse(row);
   if (!read.success) return null;

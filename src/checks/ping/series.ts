@@ -31,7 +31,7 @@ export interface EchoSeries {
 
 /**
  * Sends the echo requests of a series. Each waits for its true reply until its own timeout, which starts when it is sent: attempts
- * overlap where the interval is shorter. An ICMP error, or a reply with another content, is what an attempt comes to only where
+ * overlap if the interval is shorter. An ICMP error, or a reply with another content, is what an attempt comes to only where
  * no true reply follows in time: anybody can forge them. A request that cannot be sent is the last one. Rejects with the
  * signal's reason when aborted, and leaves nothing behind either way.
  */

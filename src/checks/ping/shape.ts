@@ -31,7 +31,7 @@ function settingsOf({ dontFragment, ttl, trafficClass }: Shape, family: AddressF
 
 /**
  * Sends with the socket set as the shape asks for, and set back after it: it is shared, and nothing else happens in between. -1 with
- * `errno` set where a setting is refused, or sending is.
+ * `errno` set if a setting is refused, or sending is.
  */
 export function sendShaped(
   libc: PingLibc,

@@ -12,7 +12,7 @@ export function encodeSocketAddress(address: string, family: AddressFamily): Uin
   return encoded;
 }
 
-/** The address in a `struct sockaddr_in` or `sockaddr_in6`, or null where it is none. */
+/** The address in a `struct sockaddr_in` or `sockaddr_in6`, or null if it is none. */
 export function decodeSocketAddress(encoded: Uint8Array): string | null {
   const family = encoded[0] === linux.AF_INET ? 4 : 6;
   if (family === 6 && encoded[0] !== linux.AF_INET6) return null;
@@ -22,7 +22,7 @@ export function decodeSocketAddress(encoded: Uint8Array): string | null {
   return ipaddr.fromByteArray([...encoded.subarray(start, end)]).toString();
 }
 
-/** True where both socket addresses name the same host. */
+/** True if both socket addresses name the same host. */
 export function sameHost(one: Uint8Array, other: Uint8Array, family: AddressFamily): boolean {
   const start = addressAt(family);
   for (let at = start; at < start + (family === 4 ? 4 : 16); at += 1) if (one[at] !== other[at]) return false;

@@ -45,7 +45,7 @@ export interface EchoListener {
 export interface SocketOptions {
   readonly family: AddressFamily;
   readonly localAddress: string | undefined;
-  /** The identifier to use where the kernel gives none. */
+  /** The identifier to use if the kernel gives none. */
   readonly identifier: number;
 }
 
@@ -54,7 +54,7 @@ export type OpenedSocket =
   | { readonly ok: false; readonly reason: string };
 
 /**
- * Opens a datagram ICMP socket (`icmp(7)`, `net.ipv4.ping_group_range`) or, where that is refused, a raw one, which takes
+ * Opens a datagram ICMP socket (`icmp(7)`, `net.ipv4.ping_group_range`) or, if that is refused, a raw one, which takes
  * CAP_NET_RAW. Never throws for lack of rights. ICMP errors come through the socket's error queue (IP_RECVERR) in both cases:
  * the kernel matches them to the socket, and the quoted request tells the echo they are about.
  */
@@ -168,7 +168,7 @@ function configure(libc: PingLibc, fd: number, family: AddressFamily, raw: boole
   }
 }
 
-// Has the kernel report each packet that it sends, numbered from 0 (`Documentation/networking/timestamping.rst`). Where the system
+// Has the kernel report each packet that it sends, numbered from 0 (`Documentation/networking/timestamping.rst`). If the system
 // does not know this, the time right before sending serves.
 function enableSendTimestamps(libc: PingLibc, fd: number): void {
   const flags = linux.SOF_TIMESTAMPING_TX_SOFTWARE | linux.SOF_TIMESTAMPING_OPT_ID | linux.SOF_TIMESTAMPING_OPT_TSONLY;

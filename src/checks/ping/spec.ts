@@ -39,7 +39,7 @@ export const Spec = z.strictObject({
 });
 export type Spec = z.output<typeof Spec>;
 
-/** Name resolution where there is a name, the last request's turn, and its wait. */
+/** Name resolution if there is a name, the last request's turn, and its wait. */
 export function deadlineMs({ host, count, interval, timeout }: Spec): number {
   return (isIP(host) === 0 ? nameTimeoutMs : 0) + (count - 1) * interval + timeout;
 }

@@ -14,7 +14,7 @@ const silentTries = 3;
 /**
  * Resolves once the kernel stamps packets when they come. The first socket that asks for stamps makes the kernel begin a little
  * later (`net_enable_timestamp`), and until then it writes down when a packet is read: a reply that was not read at once would
- * look half a second slow. Found out by echoes over loopback; where none comes back, or after some two seconds, it gives up.
+ * look half a second slow. Found out by echoes over loopback; if none comes back, or after some two seconds, it gives up.
  */
 export async function awaitStamps(socket: EchoSocket, family: AddressFamily, clock: Clock): Promise<void> {
   const request = createEchoRequest(family, socket.identifier ?? 0, new Uint8Array(8));

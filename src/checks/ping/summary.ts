@@ -6,12 +6,12 @@ import type { Attempt, Detail } from './detail.ts';
 export interface PingContext {
   readonly address: string | null;
   readonly phases: Readonly<Partial<Record<Phase, number>>>;
-  /** How long each attempt waited, or null where it is not known. */
+  /** How long each attempt waited, or null if it is not known. */
   readonly timeoutMs: number | null;
 }
 
 /**
- * Up where at least one attempt is OK; then `seconds` is the mean round trip of those. Nothing but losses is down; where the
+ * Up where at least one attempt is OK; then `seconds` is the mean round trip of those. Nothing but losses is down; if the
  * node could not even send it is unknown. Requests that were not sent count for no loss.
  */
 export function summarize(detail: Detail, known: PingContext): Outcome<Detail> {

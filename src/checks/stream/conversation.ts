@@ -20,7 +20,7 @@ export interface Findings {
 }
 
 export interface ConversationOptions {
-  /** What TLS is to be like, where a step starts it. */
+  /** What TLS is to be like, if a step starts it. */
   readonly tls: Tls;
   /** The name of the target, for its certificate. */
   readonly name: string;
@@ -30,7 +30,7 @@ export interface ConversationOptions {
   readonly signal: AbortSignal;
 }
 
-/** Says and hears on an open connection what the steps ask for. Null where all went well. */
+/** Says and hears on an open connection what the steps ask for. Null if all went well. */
 export async function converse(
   steps: readonly Step[],
   socket: Socket,

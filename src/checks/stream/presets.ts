@@ -16,13 +16,13 @@ const hearBytes = (hex: string): Step => ({ do: 'expect', expectation: { hex } }
 
 interface Dialogue {
   readonly greeting: readonly Step[];
-  /** How TLS is asked for; null where the protocol has no way. */
+  /** How TLS is asked for; null if the protocol has no way. */
   readonly secure: readonly Step[] | null;
-  /** What is said once connected, and secured where that is wished. */
+  /** What is said once connected, and secured if that is wished. */
   readonly rest: readonly Step[];
 }
 
-// What smtp and ftp answer where they will not.
+// What smtp and ftp answer if they will not.
 const no = String.raw`^[45]\d\d `;
 const imapNo = String.raw`^(?:a\d (?:NO|BAD)|\* BYE)\b`;
 const pop3No = '^-ERR';
@@ -79,7 +79,7 @@ const dialogues: Readonly<Record<StreamPreset, Dialogue>> = {
   ssh: { greeting: [hear(String.raw`^SSH-(?:2\.0|1\.99)-`, String.raw`^SSH-1\.[0-8]`)], secure: null, rest: [] },
 };
 
-/** What is said to a server of the kind until TLS starts, that included; null where it has no such command. */
+/** What is said to a server of the kind until TLS starts, that included; null if it has no such command. */
 export function untilTls(preset: StreamPreset): readonly Step[] | null {
   const { greeting, secure } = dialogues[preset];
   return secure === null ? null : [...greeting, ...secure, starttls];

@@ -5,7 +5,7 @@ export interface StreamBuffer extends Disposable {
   readonly bytes: Buffer;
   /** Takes the next piece. `onMatch` may be called then, or a little later. */
   take(piece: Buffer): void;
-  /** True where there is room for no more. */
+  /** True if there is room for no more. */
   readonly full: boolean;
   /** Examines the new bytes: whether they complete the expected answer. */
   look(): boolean;

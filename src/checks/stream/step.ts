@@ -5,7 +5,7 @@ export type Step =
   | {
       readonly do: 'expect';
       readonly expectation: AnswerPattern;
-      /** What ends the conversation at once: a refusal, where the protocol has words for it. */
+      /** What ends the conversation at once: a refusal, if the protocol has words for it. */
       readonly refusal?: AnswerPattern;
       /** What is expected, in words, if the bytes say nothing to people. */
       readonly words?: string;

@@ -34,7 +34,7 @@ export interface Talk<Detail> {
 }
 
 /**
- * The way of a probe that connects, starts TLS where it is wished, and then talks in a protocol of its own. `talk` gives what was
+ * The way of a probe that connects, starts TLS if it is wished, and then talks in a protocol of its own. `talk` gives what was
  * wrong, or null; connections are closed after it, however it ends.
  */
 export async function converseOver<Detail extends Pick<StreamDetail, 'tls'>>(

@@ -62,7 +62,7 @@ export function conversationOf(spec: Spec): readonly Step[] {
   return spec.tls === false || isLater ? steps : [{ do: 'starttls' }, ...steps];
 }
 
-/** How TLS is to be started, where it is. */
+/** How TLS is to be started, if it is. */
 export function tlsSettingsOf({ tls }: Spec): Tls {
   return typeof tls === 'object' ? tls : { verify: true };
 }

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import { StreamDetail } from '../stream/tls.ts';
 
-/** What was agreed on, and what the server presented; null where there was no agreement. */
+/** What was agreed on, and what the server presented; null if there was no agreement. */
 export const Detail = StreamDetail.pick({ tls: true });
 export type Detail = z.output<typeof Detail>;

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** What a reply tells; null where none came, or where a row did not tell. */
+/** The contents of a reply; null if none came, or if the row has none. */
 export const Detail = z.strictObject({
   replied: z.boolean(),
   /** Datagrams that were sent. */

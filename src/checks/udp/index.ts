@@ -16,7 +16,7 @@ export const udp = defineCheck({
   Detail,
   phases: ['resolve'],
   facts: [],
-  // The timeout counts once for the name, where there is one, and once for the reply.
+  // The timeout counts once for the name, if there is one, and once for the reply.
   deadlineMs: ({ host, timeout }) => (isIP(endpointOf(host).name) === 0 ? 2 : 1) * timeout,
   apiOptions,
   port: ({ host }) => String(portOf(endpointOf(host))),

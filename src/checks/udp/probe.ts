@@ -96,7 +96,7 @@ function languageOf({ send }: Spec, port: number): Language {
   return { preset: null, strict: false, bytes: payloadBytes(send) };
 }
 
-// A reply to a request of its own is timed from that one. Where all requests are alike it is timed from the first, so that
+// A reply to a request of its own is timed from that one. If all requests are alike it is timed from the first, so that
 // no time comes out better than it was.
 function readReply(
   { expect }: Spec,

@@ -45,7 +45,7 @@ export const Spec = z.strictObject({
 });
 export type Spec = z.output<typeof Spec>;
 
-/** The bytes of what is to be sent where that is no preset. */
+/** The bytes of what is to be sent if that is no preset. */
 export function payloadBytes(send: Sendable): Buffer {
   return bytesOf(typeof send === 'object' && 'text' in send ? send.text : send);
 }

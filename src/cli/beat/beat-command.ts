@@ -6,7 +6,7 @@ import type { CommandContext } from '../shared/command-context.ts';
 
 /** How a command ended. */
 export interface CommandExit {
-  /** As a shell has it: 128 and the number of the signal where one ended it, 127 where there is no such command. */
+  /** As a shell has it: 128 and the number of the signal if one ended it, 127 if there is no such command. */
   readonly exitCode: number;
   /** The end of what it wrote, and what ended it. */
   readonly tail: string;

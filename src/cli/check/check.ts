@@ -60,7 +60,7 @@ function optionOf({ name, kind, description, default: preset }: Flag): Option {
 
 const collect = (word: string, before: unknown): readonly string[] => [...(Array.isArray(before) ? before : []), word];
 
-// Commander hands a `--no-x` out as x, true where it was not given.
+// Commander hands a `--no-x` out as x, true if it was not given.
 function wordsOf(flag: Flag, value: unknown): { flag: Flag; words: readonly string[] }[] {
   if (flag.kind === 'off') return value === false ? [{ flag, words: [] }] : [];
   if (flag.kind === 'on') return value === true ? [{ flag, words: [] }] : [];

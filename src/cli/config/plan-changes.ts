@@ -1,7 +1,7 @@
 import { readAtStart } from '#config/apply/reload.ts';
 import type { Outline, OutlinedTarget } from '#config/apply/outline.ts';
 
-/** A value that differs; null where it is not set. */
+/** A value that differs; null if it is not set. */
 export interface Difference {
   readonly path: string;
   readonly from: string | null;
@@ -14,7 +14,7 @@ export interface PlanIncident {
   readonly target: string;
   readonly rule: string;
   readonly severity: string;
-  /** Notifications that it began; null where that is not known. */
+  /** Notifications that it began; null if that is not known. */
   readonly notified: readonly NotifiedRecipient[] | null;
   /** Whether its notification is suppressed for now. */
   readonly isHeld: boolean;
@@ -43,7 +43,7 @@ export interface Changes {
   readonly news: readonly News[];
 }
 
-/** What comes of it if the second is put into force where the first is. */
+/** What comes of it if the second is put into force if the first is. */
 export function changesBetween(now: Outline, then: Outline, open: readonly PlanIncident[]): Changes {
   const before = new Map(now.targets.map((target) => [target.name, target]));
   const after = new Map(then.targets.map((target) => [target.name, target]));

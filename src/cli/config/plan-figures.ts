@@ -19,7 +19,7 @@ export interface PlannedTarget {
   readonly target: OutlinedTarget;
   /** Rounds a minute. */
   readonly rounds: number;
-  /** Names of its nodes; null where only the service at `service.url` knows them. */
+  /** Names of its nodes; null if only the service at `service.url` knows them. */
   readonly nodes: readonly string[] | null;
   readonly nodeCount: number | null;
 }

@@ -4,13 +4,13 @@ import type { Changes, Difference } from './plan-changes.ts';
 import { checksOf, type PlanFigures, whenOf } from './plan-figures.ts';
 import { alignRows } from '../shared/table.ts';
 
-/** What a configuration would change where it is put into force, and what it costs. */
+/** What a configuration would change if it is put into force, and what it costs. */
 export interface Plan {
   /** What it is compared with: what runs at an address, what a database knows, or nothing. */
   readonly beside: { readonly kind: 'daemon' | 'database'; readonly where: string } | null;
   readonly outline: Outline;
   readonly changes: Changes;
-  /** What runs costs, where that is known. */
+  /** What runs costs, if that is known. */
   readonly before: PlanFigures | null;
   readonly after: PlanFigures;
 }

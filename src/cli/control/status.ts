@@ -15,7 +15,7 @@ export interface StatusOptions {
   readonly json?: boolean;
 }
 
-/** Every target as it is now. Exit code 1 where one is down. */
+/** Every target as it is now. Exit code 1 if one is down. */
 export async function printStatus({ config: path, json }: StatusOptions, context: CommandContext): Promise<number> {
   const config = await loadConfig({ path, env: context.env });
   using past = openPast(config, systemClock);

@@ -13,7 +13,7 @@ const attemptMs = 5 * 60_000;
 
 /**
  * Sends a sample of each kind of message to everybody behind a name under `notify`, or behind all of them, and prints what the
- * server answered. It needs no running daemon. Exit code 1 where something was not accepted.
+ * server answered. It needs no running daemon. Exit code 1 if something was not accepted.
  */
 export async function testAlert(
   name: string | undefined,

@@ -13,7 +13,7 @@ import type { CommandContext } from '../shared/command-context.ts';
 
 export interface ReportOptions {
   readonly config: string;
-  /** As `2026-10`; default: the last one that is over, or this one where nothing was watched in that. */
+  /** As `2026-10`; default: the last one that is over, or this one if nothing was watched in that. */
   readonly month?: string;
   readonly format: 'text' | 'csv' | 'html' | 'json';
 }

@@ -5,7 +5,7 @@ import type { CommandContext } from '../shared/command-context.ts';
 
 type Finish = (code: number) => void;
 
-/** Commands of nodes on other machines. What they need is loaded only where they run. */
+/** Commands of nodes on other machines. What they need is loaded only if they run. */
 export function addNodeCommands(program: Command, configOption: Option, context: CommandContext, finish: Finish): void {
   const node = program
     .command('node')

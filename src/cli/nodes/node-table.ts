@@ -49,5 +49,5 @@ function lossesOf({ dropped, refused, skipped, hub_overload: overload = 0 }: Nod
   return words.length === 0 ? '0' : words.join(', ');
 }
 
-// Positive where the node's clock is ahead of the hub's.
+// Positive if the node's clock is ahead of the hub's.
 const signed = (ms: number) => `${ms < 0 ? '' : '+'}${ms.toFixed(1)} ms`;

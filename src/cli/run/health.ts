@@ -18,7 +18,7 @@ const Answer = z.looseObject({ message: z.string().optional() });
 
 /**
  * Asks the daemon of this machine whether all its parts make progress, or with `ready` whether it takes requests. Exit code 0
- * where they do, 1 if not, or without an answer.
+ * if they do, 1 if not, or without an answer.
  */
 export async function health(
   { config: path, ready, json }: HealthCommandOptions,

@@ -38,7 +38,7 @@ interface SingleRound {
 
 /**
  * One round of every target, or of the one that is named, as a table. Nothing is stored and no notification is sent. Exit code 1
- * where a target is down by its first rule, else 3 where one is unknown, else 0.
+ * if a target is down by its first rule, else 3 if one is unknown, else 0.
  */
 export async function runOnce(options: OnceOptions, context: CommandContext): Promise<number> {
   const config = await loadConfig({ path: options.config, env: context.env, readList: askEachTime(systemClock) });

@@ -7,7 +7,7 @@ export const goesOnEveryMs = 2_000;
 
 /**
  * Ends the process after SIGTERM or SIGINT even if its main thread hangs: then it saves nothing. A thread of its own
- * sleeps as long as the main one calls the result often enough. Nothing is done where there is no Linux, or no way to call its C
+ * sleeps as long as the main one calls the result often enough. Nothing is done if there is no Linux, or no way to call its C
  * library.
  */
 export function guardStop(stop: AbortSignal): () => void {

@@ -8,7 +8,7 @@ const answerMs = 15_000;
 
 /**
  * A request to the daemon that runs with this configuration on this machine. Throws `daemon_unreachable`, or `usage` with its
- * own words where it refuses.
+ * own words if it refuses.
  */
 export async function askDaemon(
   { http }: Pick<Config, 'http'>,

@@ -21,12 +21,12 @@ export interface CommandContext {
   readonly errors: Writable;
   /** True if the output is a terminal. */
   readonly interactive: boolean;
-  /** Sends SIGHUP to another process. Throws where there is none. */
+  /** Sends SIGHUP to another process. Throws if there is none. */
   readonly hangUp: (pid: number) => void;
   /** How many characters fit in a line of the terminal, and how many lines on it. */
   readonly columns: number;
   readonly rows: number;
-  /** The terminal where both input and output are one, else null. */
+  /** The terminal if both input and output are one, else null. */
   readonly terminal: Terminal | null;
   /** The first line of standard input. On a terminal it is asked for with these words, and what is typed is not shown. */
   readonly readLine: (question: string) => Promise<string>;

@@ -12,7 +12,7 @@ export const places = [
   '/config/watchpost.yaml',
 ] as const;
 
-/** `--config`, which needs not be said where the configuration is in one of the usual places. */
+/** `--config`, which needs not be said if the configuration is in one of the usual places. */
 export function configOption({ cwd }: Pick<CommandContext, 'cwd'>): Option {
   const found = places.find((place) => existsSync(resolve(cwd, place)));
   return new Option('-c, --config <path>', 'configuration file or folder').default(
@@ -21,7 +21,7 @@ export function configOption({ cwd }: Pick<CommandContext, 'cwd'>): Option {
   );
 }
 
-/** Throws `config_invalid`, with the ways out, where the command needs a configuration and there is none. */
+/** Throws `config_invalid`, with the ways out, if the command needs a configuration and there is none. */
 export function needsConfig(command: Command, { cwd }: Pick<CommandContext, 'cwd'>): void {
   // `db check FILE` reads that file only: there may be no configuration where copies are kept.
   if (command.parent?.name() === 'db' && command.args.length > 0) return;

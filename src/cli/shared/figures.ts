@@ -1,7 +1,7 @@
 import type { BudgetFigures, HistoryFigures } from '#history/reader.ts';
 import { formatSeconds } from '#kernel/units.ts';
 
-/** A share in percent, rounded down: what was not always up never reads 100%. A dash where there is none. */
+/** A share in percent, rounded down: what was not always up never reads 100%. A dash if there is none. */
 export function percent(ratio: number | null): string {
   if (ratio === null) return '-';
   const digits = ratio >= 0.99 && ratio < 1 ? 3 : 2;
@@ -20,7 +20,7 @@ export function seconds(value: number | undefined): string {
 
 const bars = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 
-/** A bar for each part by its p95, from nothing to the highest; a dot where nothing was up. */
+/** A bar for each part by its p95, from nothing to the highest; a dot if nothing was up. */
 export function sparkline(parts: readonly Pick<HistoryFigures, 'latency'>[]): string {
   const values = parts.map(({ latency }) => latency?.p95 ?? null);
   const highest = Math.max(...values.map((value) => value ?? 0));
@@ -42,7 +42,7 @@ export function jsonOf(figures: HistoryFigures) {
   };
 }
 
-/** How an objective stands, for programs; null where there is none. */
+/** How an objective stands, for programs; null if there is none. */
 export function budgetJsonOf(budget: BudgetFigures | null) {
   if (budget === null) return null;
   const { ratio, overMs, uptime, allowedMs, spentMs, left } = budget;

@@ -9,7 +9,7 @@ export interface Flag {
   /** `value` takes one, `pair` takes `name=value`; `on` and `off` take none and mean true and false. */
   readonly kind: 'value' | 'pair' | 'on' | 'off';
   readonly description: string;
-  /** As it would be written, or null where there is none. */
+  /** As it would be written, or null if there is none. */
   readonly default: string | null;
   /** What the value has to be. */
   readonly schema: FlagSchema;
@@ -18,7 +18,7 @@ export interface Flag {
 type FlagSchema = z.core.$ZodType;
 
 /**
- * The options of a spec as flags: the keys of its path joined by dashes. Where a value takes several forms there is a flag
+ * The options of a spec as flags: the keys of its path joined by dashes. If a value takes several forms there is a flag
  * for the plain one and one for each key of the others.
  */
 export function flagsOf(spec: z.ZodObject): readonly Flag[] {
@@ -55,7 +55,7 @@ function plain(tree: FlagTree): object {
   return Object.fromEntries([...tree].map(([key, value]) => [key, value instanceof Map ? plain(value) : value]));
 }
 
-// As in a configuration file `5` is a number and `true` a truth value; where the option takes none it is the text.
+// As in a configuration file `5` is a number and `true` a truth value; if the option takes none it is the text.
 function valueOf({ kind, schema }: Flag, words: readonly string[]): unknown {
   if (kind === 'on' || kind === 'off') return kind === 'on';
   if (kind === 'pair') return Object.fromEntries(words.map(pairOf));

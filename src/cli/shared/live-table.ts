@@ -13,7 +13,7 @@ export interface LiveTable {
   finish(progress: RunProgress): void;
 }
 
-/** The nodes of a run: drawn anew as results come where a person looks on, otherwise a line for each when it is there. */
+/** The nodes of a run: drawn anew as results come if a person looks on, otherwise a line for each when it is there. */
 export function createLiveTable(spec: CheckSpec, context: CommandContext): LiveTable {
   const { interactive, columns, rows, print } = context;
   const printed = new Set<string>();

@@ -12,7 +12,7 @@ type ProgressContext = Pick<CommandContext, 'interactive' | 'printError'>;
 
 const patienceMs = 1_000;
 
-/** A line on standard error once it has taken a second; nothing where no person looks. */
+/** A line on standard error once it has taken a second; nothing if no person looks. */
 export function createProgress(
   what: string,
   total: number,

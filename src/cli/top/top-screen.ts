@@ -36,7 +36,7 @@ export interface TopView {
 
 export const firstView: TopView = { sort: 'state', filter: 'all', text: '', isTyping: false, top: 0 };
 
-/** The view after a key, or null where it ends. `page` is how many rows are seen at once. */
+/** The view after a key, or null if it ends. `page` is how many rows are seen at once. */
 export function viewAfter(view: TopView, key: string, page: number): TopView | null {
   if (key === '\u{3}') return null;
   if (view.isTyping) return typed(view, key);

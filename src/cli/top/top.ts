@@ -19,8 +19,8 @@ type StatesAnswer = z.output<typeof StatesAnswer>;
 const lookEveryMs = 1_000;
 
 /**
- * The states of all targets of the running daemon, as they change, until `q` or an interrupt. Where no person looks on a terminal it
- * is a table, once. Exit code 1 where a target is down then.
+ * The states of all targets of the running daemon, as they change, until `q` or an interrupt. If no person looks on a terminal it
+ * is a table, once. Exit code 1 if a target is down then.
  */
 export async function showTop({ config: path, json }: TopOptions, context: CommandContext): Promise<number> {
   const config = await loadConfig({ path, env: context.env });

@@ -14,7 +14,7 @@ export interface ConfigSourceOptions extends Pick<LoadOptions, 'path' | 'env'> {
 
 /**
  * A configuration in files: those at the path, those that they name, and the lists of targets at addresses. What such a list says
- * is taken where it makes a good configuration; otherwise what it said before holds on.
+ * is taken if it makes a good configuration; otherwise what it said before holds on.
  */
 export function openConfigSource({ path, env, clock, log }: ConfigSourceOptions): ConfigSource & Disposable {
   const lists = followLists({ clock, log });

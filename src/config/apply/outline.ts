@@ -35,13 +35,13 @@ export const Outline = z.object({
   targets: z.array(OutlinedTarget),
   /** Names of the nodes in the process. */
   nodes: z.array(z.string()),
-  /** Set where another service runs the checks. */
+  /** Set if another service runs the checks. */
   service: z.object({ url: z.string(), count: z.number(), perMs: z.number() }).nullable(),
   /** How long history is kept, in milliseconds; null is for ever. */
   kept: z.object({ rawMs: z.number(), hoursMs: z.number(), daysMs: z.number().nullable() }),
   /** Everything beside the targets, by path. */
   says: Said,
-  /** Differs where a secret does, under the same salt. */
+  /** Differs if a secret does, under the same salt. */
   secrets: z.string(),
 });
 export type Outline = z.output<typeof Outline>;

@@ -9,9 +9,9 @@ import { isSame } from './same.ts';
 
 /** Where the configuration comes from. */
 export interface ConfigSource {
-  /** Rejects with `config_invalid` where it is wrong. */
+  /** Rejects with `config_invalid` if it is wrong. */
   load(): Promise<Config>;
-  /** Differs where the files do. */
+  /** Differs if the files do. */
   fingerprint(): Promise<string>;
   /** How the lists of targets come in that it names. */
   lists(): readonly ListState[];

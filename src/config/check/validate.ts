@@ -31,7 +31,7 @@ export interface Validation {
 }
 
 /**
- * Everything that is wrong with a configuration. What spans several values is judged too where other parts are wrong:
+ * Everything that is wrong with a configuration. What spans several values is judged too if other parts are wrong:
  * the wrong parts are left out for that. `enrolled` are the names of the nodes on other machines; where
  * others may come, any may be named.
  */
@@ -132,7 +132,7 @@ function unconnectedHub(root: SourceNode): readonly Problem[] {
   return [problemAtKey(root, ['hubs'], 'needs nats: hubs share their history through it')];
 }
 
-// Null where more may join, or where only another service knows.
+// Null if more may join, or where only another service knows.
 function nodeCount(root: SourceNode): number | null {
   if (asksForeignService(root) || find(root, ['nats']) !== null) return null;
   const nodes = find(root, ['nodes']);

@@ -11,7 +11,7 @@ export interface ListState {
   /** The name under `targets_from`. */
   readonly name: string;
   readonly failures: number;
-  /** When it was had last, in milliseconds since the epoch; null where it was not. */
+  /** When it was had last, in milliseconds since the epoch; null if it was not. */
   readonly hadAt: number | null;
   /** Whether it was had when it was asked last, and makes a good configuration. */
   readonly isGood: boolean;
@@ -24,12 +24,12 @@ export interface FollowedLists extends Disposable {
   readonly read: ReadList;
   /** Those that are followed. */
   states(): readonly ListState[];
-  /** Asks those whose time has come, and tells what is known of all: another text where something is new. */
+  /** Asks those whose time has come, and tells what is known of all: another text if something is new. */
   look(): string;
   /** What was read is in force: it is kept, also for the next start. */
   accept(): Promise<void>;
   /**
-   * What was read cannot be put into force: goes back to what was. Null where that is the same; otherwise what takes it back, because
+   * What was read cannot be put into force: goes back to what was. Null if that is the same; otherwise what takes it back, because
    * going back did not help either.
    */
   refuse(): (() => void) | null;

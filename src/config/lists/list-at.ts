@@ -16,7 +16,7 @@ export interface ListParts {
   readonly problems: Problem[];
 }
 
-/** The list of targets that an entry of `targets_from` names, or null where it names none, or not as it should. */
+/** The list of targets that an entry of `targets_from` names, or null if it names none, or not as it should. */
 export async function listAt(
   root: SourceNode,
   name: string,
@@ -43,7 +43,7 @@ export async function listAt(
   };
 }
 
-/** What a file holds; null where none is named, false where it cannot be read. */
+/** What a file holds; null if none is named, false if it cannot be read. */
 async function fileAt(
   root: SourceNode,
   [name, key]: readonly [string, string],

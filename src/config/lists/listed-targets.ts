@@ -21,7 +21,7 @@ export interface TargetList {
   readonly keptIn: string;
 }
 
-/** What is known of a list: its text, or null where nothing is; and why it is not what it says now, or null. */
+/** What is known of a list: its text, or null if nothing is; and why it is not what it says now, or null. */
 export interface ListContent {
   readonly text: string | null;
   readonly trouble: string | null;
@@ -45,7 +45,7 @@ export function askEachTime(clock: Clock): ReadList {
   };
 }
 
-/** Takes what the daemon has kept, and asks where there is nothing. */
+/** Takes what the daemon has kept, and asks if there is nothing. */
 export function askOnce(clock: Clock): ReadList {
   const ask = askEachTime(clock);
   return async (list) => {

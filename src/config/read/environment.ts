@@ -4,7 +4,7 @@ export type EnvironmentVariables = Readonly<Record<string, string | undefined>>;
 
 export interface ExpandedText {
   readonly text: string;
-  /** True where a variable, or its default, is part of the text. */
+  /** True if a variable, or its default, is part of the text. */
   readonly changed: boolean;
   readonly faults: readonly { readonly written: string; readonly message: string }[];
 }
@@ -13,7 +13,7 @@ export interface ExpandedText {
 const pattern = /\$\$\{|\$\{(?:([A-Za-z_]\w*)(?::-([^}]*))?\})?/g;
 
 /**
- * Replaces `${NAME}` by the variable, `${NAME:-text}` by the text where the variable is unset or empty, and `$${` by `${`.
+ * Replaces `${NAME}` by the variable, `${NAME:-text}` by the text if the variable is unset or empty, and `$${` by `${`.
  * A variable that is not set is a fault.
  */
 export function expand(written: string, env: EnvironmentVariables): ExpandedText {

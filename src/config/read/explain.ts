@@ -17,7 +17,7 @@ import type { Problem } from './problem.ts';
 export type { Issue } from '#kernel/schema-words.ts';
 
 export interface ValidationResult<Output> {
-  /** What came out, or null where there are issues. */
+  /** What came out, or null if there are issues. */
   readonly output: Output | null;
   readonly issues: readonly Issue[];
 }
@@ -54,7 +54,7 @@ function explainKeys(issue: z.core.$ZodIssueUnrecognizedKeys, root: SourceNode, 
   });
 }
 
-// The form that got furthest is the one that was meant; where none did, all forms are named.
+// The form that got furthest is the one that was meant; if none did, all forms are named.
 function explainUnion(issue: z.core.$ZodIssueInvalidUnion, root: SourceNode, path: ErrorPath): readonly Problem[] {
   const meant = intendedIssues(issue);
   if (meant !== null) return meant.flatMap((one) => explain(one, root, path));

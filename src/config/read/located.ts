@@ -23,9 +23,9 @@ export interface SourceNode {
   readonly spot: SourceRange;
   /** Where its key stands, or null for entries of a list and the whole file. */
   readonly key: SourceRange | null;
-  /** True where an environment variable is part of it: such a value is never shown. */
+  /** True if an environment variable is part of it: such a value is never shown. */
   readonly expanded: boolean;
-  /** True where there is a problem with it already, so that its value says nothing. */
+  /** True if there is a problem with it already, so that its value says nothing. */
   readonly broken: boolean;
   /** By key, or by index for a list. */
   readonly children: ReadonlyMap<string, SourceNode>;
@@ -72,7 +72,7 @@ export function placeOf({ text, start }: SourceRange): SourcePosition {
   return { file: text.file, order: text.order, line: Math.max(line, 1), column: Math.max(col, 1) };
 }
 
-/** The spot of a part of a scalar, or the whole one where the part is not written there as it is. */
+/** The spot of a part of a scalar, or the whole one if the part is not written there as it is. */
 export function within(spot: SourceRange, part: string): SourceRange {
   const at = written(spot).indexOf(part);
   return at === -1 ? spot : { ...spot, start: spot.start + at, end: spot.start + at + part.length };
@@ -83,7 +83,7 @@ export function written({ text, start, end }: SourceRange): string {
   return text.text.slice(start, end);
 }
 
-/** A problem with the value at the path: at the value where there is one, else at the key of what it is missing from. */
+/** A problem with the value at the path: at the value if there is one, else at the key of what it is missing from. */
 export function problemAt(root: SourceNode, path: ErrorPath, message: string): Problem {
   const exact = find(root, path);
   const nearest = exact ?? findNearest(root, path);

@@ -22,7 +22,7 @@ import type { SourceText } from './source.ts';
 export interface YamlDocument {
   readonly root: SourceNode;
   readonly problems: readonly Problem[];
-  /** False where the text is no YAML, or no map: the root is then empty. */
+  /** False if the text is no YAML, or no map: the root is then empty. */
   readonly wellFormed: boolean;
 }
 

@@ -35,7 +35,7 @@ export async function readEnrolled(path: string): Promise<NodeEnrolments> {
   }
 }
 
-/** A reader that gives null where the file is the same as at the last call. */
+/** A reader that gives null if the file is the same as at the last call. */
 export function watchEnrolled(path: string): () => Promise<readonly NodeInfo[] | null> {
   let last: string | null = null;
   return async () => {

@@ -26,7 +26,7 @@ export const HourRanges = z
   .union([HourRangeText, z.array(HourRangeText).min(1).max(20)], { error: hint })
   .transform((written): readonly HourRange[] => [written].flat());
 
-// `mon-fri`, `sat,sun`, `fri-mon`, `daily`; nothing where it is none of these.
+// `mon-fri`, `sat,sun`, `fri-mon`, `daily`; nothing if it is none of these.
 function daysOf(text: string): readonly number[] {
   if (text === 'daily') return days.map((_, index) => index);
   const all = text.split(',').map((part) => {

@@ -60,7 +60,7 @@ const Origin = z
   .regex(/^(?:\*|https?:\/\/(?:[a-z0-9_.-]+|\[[0-9a-f:.]+\])(?::\d{1,5})?)$/i, { error: originHint })
   .toLowerCase();
 
-/** The form of `service` where this process serves the check API itself. */
+/** The form of `service` if this process serves the check API itself. */
 export const OwnService = z.strictObject({
   node_domain: Domain.default('watchpost.internal').describe(
     'The last part of node identifiers: the node de1 is de1.node.watchpost.internal. It need not exist in the DNS.',

@@ -106,7 +106,7 @@ const countryHint = 'expected a country code of two small letters, such as "de"'
 const asnHint = 'expected the number of a network, such as "AS64500"';
 const placeHint = 'expected [country code, country, city], such as [de, Germany, Berlin]';
 
-/** What the operator says about where a node is. */
+/** The location of a node, as the operator states it. */
 export const placeKeys = {
   location: z
     .tuple([z.string().regex(/^[a-z]{2}$/, { error: countryHint }), NodeInfo.shape.country, NodeInfo.shape.city], {

@@ -1,12 +1,12 @@
 import { z } from 'zod';
 import { checkOf, CheckSpec } from '#checks/index.ts';
 
-/** Reads the file that an option of a check names; null where that has been complained about. */
+/** Reads the file that an option of a check names; null if that has been complained about. */
 export type NamedFileReader = (option: readonly string[], file: string) => Promise<string | null>;
 
 /**
- * A spec with what the files hold that it names: `password_file` becomes `password`. In words what is wrong where that is no spec;
- * null where a file could not be read.
+ * A spec with what the files hold that it names: `password_file` becomes `password`. In words what is wrong if that is no spec;
+ * null if a file could not be read.
  */
 export async function withFiles(spec: CheckSpec, read: NamedFileReader): Promise<CheckSpec | string | null> {
   const { files } = checkOf(spec.type);

@@ -129,7 +129,7 @@ export function specOf(target: Readonly<Record<string, unknown>>): Record<string
   return { type: check, ...Object.fromEntries(Object.entries(rest).filter(([key]) => !Object.hasOwn(ownKeys, key))) };
 }
 
-/** The union of the targets of these check types. Throws where an option of a type bears the name of a target's own key. */
+/** The union of the targets of these check types. Throws if an option of a type bears the name of a target's own key. */
 export function targetOf(checks: readonly AnyCheck[]) {
   const [first, ...rest] = checks.map(formOf);
   if (first === undefined) throw new RangeError('there are no check types');

@@ -175,7 +175,7 @@ function headersOf(
   return headers.length === 0 ? undefined : Object.fromEntries(headers);
 }
 
-// Texts where a pattern is nothing else.
+// Texts if a pattern is nothing else.
 function bodyOf({
   fail_if_body_matches_regexp: bad,
   fail_if_body_not_matches_regexp: good,

@@ -22,14 +22,14 @@ export interface Comparison {
   readonly metric: string;
   readonly matchers: readonly Matcher[];
   readonly over: { readonly name: string; readonly range: string } | null;
-  /** The value of the metric where the comparison tips over; times count from now. */
+  /** The value of the metric if the comparison tips over; times count from now. */
   readonly limit: number;
 }
 
 const tokenPattern =
   /\s*(?:(\d+(?:\.\d+)?(?:e[+-]?\d+)?)|([A-Za-z_:][\w:]*)|("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')|(\[[^\]]*\])|(<=|>=|==|!=|=~|!~|[-+*/%^(){},<>=]))/gy;
 
-/** The comparisons that are joined by `and`, `or` or nothing in an alert's expression; null where it is of another kind. */
+/** The comparisons that are joined by `and`, `or` or nothing in an alert's expression; null if it is of another kind. */
 export function readComparisons(text: string): readonly Comparison[] | null {
   const branches = text.replaceAll(/#.*$/gm, '').split(/\s+(?:or|and)\s+/i);
   const read = branches.map(readComparison);

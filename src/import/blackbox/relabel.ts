@@ -16,7 +16,7 @@ export type RelabelConfig = z.output<typeof RelabelConfig>;
 
 export type TargetLabels = ReadonlyMap<string, string>;
 
-/** A target's labels after the rules of Prometheus, or null where one of them drops it. Throws for a pattern that is none. */
+/** A target's labels after the rules of Prometheus, or null if one of them drops it. Throws for a pattern that is none. */
 export function relabel(labels: TargetLabels, rules: readonly RelabelConfig[]): TargetLabels | null {
   const now = new Map(labels);
   for (const rule of rules) if (!apply(rule, now)) return null;
@@ -24,7 +24,7 @@ export function relabel(labels: TargetLabels, rules: readonly RelabelConfig[]): 
   return now;
 }
 
-// False where the target is dropped.
+// False if the target is dropped.
 function apply(rule: RelabelConfig, labels: Map<string, string>): boolean {
   const { source_labels, separator, target_label, replacement, modulus } = rule;
   const pattern = new RegExp(`^(?:${rule.regex})$`, 's');

@@ -134,7 +134,7 @@ function addServices(
   return entries;
 }
 
-// The first child that fits takes it, and the next ones too where it says "continue"; where none does, it is the parent's.
+// The first child that fits takes it, and the next ones too if it says "continue"; if none does, it is the parent's.
 function receiversOf(
   route: z.output<typeof Route>,
   receiver: string,

@@ -23,7 +23,7 @@ export const familyOf = (settings: {
   readonly ip_protocol_fallback: boolean;
 }) => (settings.ip_protocol_fallback ? undefined : settings.preferred_ip_protocol === 'ip4' ? 4 : 6);
 
-/** How TLS is to be, where that is not as usual. */
+/** How TLS is to be, if that is not as usual. */
 export function tlsOptions({ insecure_skip_verify: isLax, server_name }: z.output<typeof Tls>): PlainMap | undefined {
   return isLax || server_name !== undefined ? { verify: isLax ? false : undefined, server_name } : undefined;
 }

@@ -20,7 +20,7 @@ export interface GatusCondition {
 
 const operators: readonly Operator[] = ['==', '!=', '<=', '>=', '>', '<'];
 
-/** A Gatus condition with its placeholder at the left, or null where it is none. */
+/** A Gatus condition with its placeholder at the left, or null if it is none. */
 export function parseCondition(text: string): GatusCondition | null {
   const operator = operators.find((one) => text.includes(` ${one} `));
   if (operator === undefined) return null;

@@ -81,7 +81,7 @@ const makers: Readonly<Record<string, (making: EndpointConversion) => PlainMap |
   dns,
 };
 
-// What an answer has to be like is of no account where none is read.
+// What an answer has to be like is of no account if none is read.
 function handshake({ endpoint, wanted, timeout }: EndpointConversion): PlainMap {
   const { certificateMs } = wanted;
   return {

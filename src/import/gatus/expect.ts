@@ -10,14 +10,14 @@ export interface EndpointExpectations {
   /** How long its domain has to last, by which condition. */
   readonly domain: { readonly leastMs: number; readonly index: number } | null;
   readonly body: { readonly [key: string]: PlainValue };
-  /** Texts that the answer must be one of, where it is compared as a whole. */
+  /** Texts that the answer must be one of, if it is compared as a whole. */
   readonly answers: readonly string[];
   /** Texts that it must not be. */
   readonly refused: readonly string[];
   readonly rcode: string | null;
   /** Conditions that cannot be carried over, with the reason. */
   readonly lost: readonly { readonly index: number; readonly why: string }[];
-  /** False where the endpoint has to be out of reach. */
+  /** False if the endpoint has to be out of reach. */
   readonly isConnected: boolean;
 }
 
@@ -208,7 +208,7 @@ function jsonLiteral(text: string): string | number | boolean {
   return text === 'true' || (text === 'false' ? false : text);
 }
 
-// Several conditions that are more than a value become one filter: it selects something where all of them hold.
+// Several conditions that are more than a value become one filter: it selects something if all of them hold.
 function jsonOf(terms: readonly Term[]): PlainValue | null {
   const [only] = terms;
   if (only === undefined) return null;

@@ -1,7 +1,7 @@
 import type { PlainMap } from '../draft.ts';
 import type { KumaMonitor } from './schema.ts';
 
-/** The JSON query of a monitor as JSONPath, where it is a plain path; else null. */
+/** The JSON query of a monitor as JSONPath, if it is a plain path; else null. */
 export function jsonExpectation({
   json_path,
   json_path_operator: operator = '==',
@@ -15,7 +15,7 @@ export function jsonExpectation({
   return { path: `$[?${path} ${operator} ${JSON.stringify(value)}]` };
 }
 
-// JSONata writes `a.b[0]`, with "$" or "$." before it where it likes, and backticks around odd names.
+// JSONata writes `a.b[0]`, with "$" or "$." before it if it likes, and backticks around odd names.
 function jsonPathOf(query: string): string | null {
   const rest = query.trim().replace(/^\$\.?/, '');
   if (rest === '') return '$';

@@ -61,7 +61,7 @@ function patternOf({
   return `${at} ${[...new Set(days)].join(',')} * *`;
 }
 
-// Over midnight where it ends before it begins.
+// Over midnight if it ends before it begins.
 function lengthOf({ start_time = '', end_time = '' }: KumaMaintenance): number {
   const [start, end] = [start_time, end_time].map((time) => {
     const [hours = 0, minutes = 0] = time.split(':').map(Number);

@@ -140,6 +140,6 @@ export interface KumaData {
   readonly proxies: ReadonlyMap<string, KumaProxy>;
   /** How many rows there are of what has no counterpart. */
   readonly others: ReadonlyMap<string, number>;
-  /** Results from the oldest on, where there are any. */
+  /** Results from the oldest on, if there are any. */
   readonly beats: (() => Iterable<KumaBeat>) | null;
 }

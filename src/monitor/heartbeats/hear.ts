@@ -75,7 +75,7 @@ function outcomeOf({ at, kind, exitCode, log }: Ping, start: number | null): Out
 }
 
 /**
- * When a job is overdue that is not heard of any more, and what is said of it then; null where nothing is expected. `hearsSince`
+ * When a job is overdue that is not heard of any more, and what is said of it then; null if nothing is expected. `hearsSince`
  * is since when calls could be heard without a break: no job is late before a full grace from then. A run that may take a time of
  * its own is not late while it does.
  */

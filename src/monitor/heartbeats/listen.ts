@@ -8,9 +8,9 @@ import { type Alarm, type Ping, hasTimeLeft, newlyHeard, nextAlarm, takeBeat } f
 /** Waits for the pings of one job: for a target that pings, this is what a watch is for one that is checked. */
 export interface PingListener {
   readonly ended: Promise<void>;
-  /** Takes a call. Resolves to whether it is stored; what is not may come again, and counts once where it names its run. */
+  /** Takes a call. Resolves to whether it is stored; what is not may come again, and counts once if it names its run. */
   take(beat: Ping): Promise<boolean>;
-  /** Says once more what is wrong, where something is. */
+  /** Says once more what is wrong, if something is. */
   request(): void;
   stop(): void;
 }
@@ -23,7 +23,7 @@ export interface PingRound {
 
 export interface ListenPorts {
   readonly clock: Clock;
-  /** What was heard before, or null where it is new. */
+  /** What was heard before, or null if it is new. */
   readonly heard: HeartbeatState | null;
   /** Since when calls can be heard without a break; null while they cannot. */
   readonly hearsSince: () => number | null;

@@ -12,13 +12,13 @@ export interface BudgetNow {
 
 /** How long each target with an objective was down, as running sums: what is asked in each round costs no look into the store. */
 export interface Budgets {
-  /** From now on a target has this objective, or none. What was counted stays where the period does. */
+  /** From now on a target has this objective, or none. What was counted stays if the period does. */
   keep(target: string, objective: Objective | null): void;
   /** What is stored of a target, the oldest first, counts in place of what was counted so far. */
   fill(target: string, periods: readonly VerdictPeriod[]): void;
   /** Takes in what followed from a round. */
   note(target: string, at: number, verdict: RoundVerdict): void;
-  /** Null where the target has no objective. */
+  /** Null if the target has no objective. */
   of(target: string, now: number): BudgetNow | null;
   /** What is left of all budgets, or of one. */
   left(now: number, target?: string): readonly TargetBudgetLeft[];

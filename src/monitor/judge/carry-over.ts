@@ -8,14 +8,14 @@ import type { Target } from './target.ts';
 
 export interface CarryOver {
   readonly memory: Memory;
-  /** What has to be stored of it, or null where nothing changes. */
+  /** What has to be stored of it, or null if nothing changes. */
   readonly record: RoundRecord | null;
 }
 
 /**
- * What is left of a target's memory when it is to be watched as `next` from now on, or not at all where that is null: incidents
+ * What is left of a target's memory when it is to be watched as `next` from now on, or not at all if that is null: incidents
  * that no rule looks after any more are closed, and states that mean nothing any more begin anew. `last` is how it was watched
- * before, where that is known. An open incident that no state knows of is adopted by its rule, or closed;
+ * before, if that is known. An open incident that no state knows of is adopted by its rule, or closed;
  * new recipients of an open one are notified of it. Pure.
  */
 export function carryOver(
@@ -81,7 +81,7 @@ const mapOf = <Value>(entries: readonly (readonly [string, Value])[]): ReadonlyM
   entries.length === 0 ? nothing : new Map(entries);
 
 /**
- * The states of a target's rules, where an open incident that no state knows of is that of its rule: the newest, if there are
+ * The states of a target's rules, if an open incident that no state knows of is that of its rule: the newest, if there are
  * several. What opened it was stored, or it would not be there; what became of it since is seen by the next rounds.
  */
 function adopt(target: string, { states, openIncidents }: Memory): ReadonlyMap<string, RuleState> {

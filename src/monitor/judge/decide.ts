@@ -51,7 +51,7 @@ export interface DecisionContext extends Evidence {
   heldBy(startedAt: number): Suppression | null;
   /** Why no target can be judged for now, or null: then single targets that cannot be judged are not notified. */
   readonly serviceSuppression: Suppression | null;
-  /** What is in doubt about what this round says, where it counts nevertheless. */
+  /** What is in doubt about what this round says, if it counts nevertheless. */
   readonly doubt?: StatedDoubt | undefined;
   /** The suppression that held at a moment in the past, so that what was observed then is not notified; or null. */
   heldAt(moment: number): Suppression | null;

@@ -32,7 +32,7 @@ export type DeliveryOutcome =
       readonly state: 'sent';
       readonly at: number;
       readonly message: string;
-      /** What the other side calls the message, where it calls it anything. */
+      /** What the other side calls the message, if it calls it anything. */
       readonly reference?: string;
       /** When to remind of the incident if it is still open by then; null for never. */
       readonly remindAt: number | null;
@@ -67,7 +67,7 @@ export interface PendingDelivery {
   readonly message: string | null;
   /** The message that notified this recipient of the incident's beginning, or null. */
   readonly root: string | null;
-  /** What the other side calls that message, or null where it calls it nothing. */
+  /** What the other side calls that message, or null if it calls it nothing. */
   readonly rootReference: string | null;
   /** Other recipients of the incident that could not be notified so far, each with the reason. */
   readonly unreached: readonly UnreachedRecipient[];
@@ -102,7 +102,7 @@ export interface SentMessage {
 export interface DeliveryCount {
   readonly channel: string;
   readonly pending: number;
-  /** When the oldest pending one was made, or null where there is none. */
+  /** When the oldest pending one was made, or null if there is none. */
   readonly oldestAt: number | null;
 }
 

@@ -14,7 +14,7 @@ export interface Evidence {
   readonly suspected: ReadonlySet<string>;
   /** The successful results of a node that were due after `since`, oldest first. */
   recentTimesOf(node: string, since: number): readonly RecentTime[];
-  /** How the budget of the target's objective stands when a round is due; null where it has none. */
+  /** How the budget of the target's objective stands when a round is due; null if it has none. */
   budgetAt(dueAt: number): BudgetNow | null;
 }
 
@@ -24,7 +24,7 @@ export interface Evaluation {
   lines(): readonly VoteLine[];
   /** Why the rule holds, in words. */
   cause(): string;
-  /** What the rule notes about the nodes: the same object where nothing is new. */
+  /** What the rule notes about the nodes: the same object if nothing is new. */
   readonly noted: RuleState['noted'];
 }
 

@@ -2,7 +2,7 @@ import type { Failure } from '#checks/index.ts';
 
 /** A run of a job that said when it began and has not ended. */
 export interface OpenRun {
-  /** What the job calls the run, or null where it gives no names. */
+  /** What the job calls the run, or null if it gives no names. */
   readonly run: string | null;
   readonly at: number;
   /** Whether its end is not awaited any more: it was notified as too long, or a later run has ended. */
@@ -13,7 +13,7 @@ export interface OpenRun {
 export interface HeartbeatState {
   /** Since when it has been waited for. */
   readonly since: number;
-  /** When it called last, whatever it said; null where it never did. */
+  /** When it called last, whatever it said; null if it never did. */
   readonly at: number | null;
   /** When the last run began: by its start, or by its end if it sent no start. */
   readonly began: number | null;

@@ -129,12 +129,12 @@ export interface Incident {
   readonly closing: 'recovered' | ClosureReason | null;
   /** The commonest failure of the round that opened it. */
   readonly cause: string;
-  /** What was wrong with a target that calls after that, where it was something else; the newest where there are many. */
+  /** What was wrong with a target that calls after that, if it was something else; the newest if there are many. */
   readonly laterCauses: readonly LaterCause[];
   readonly votes: readonly VoteLine[];
   /** The votes of the round that closed it. */
   readonly closingVotes: readonly VoteLine[] | null;
-  /** How the verdict went from the round that opened it on; the first changes where there are many. */
+  /** How the verdict went from the round that opened it on; the first changes if there are many. */
   readonly timeline: readonly VerdictChange[];
   /** Why its beginning is not notified yet; null if it was, or would have been with any recipient. */
   readonly held: Suppression | null;
@@ -153,7 +153,7 @@ export function latestCause({ cause, laterCauses }: Pick<Incident, 'cause' | 'la
   return laterCauses.at(-1)?.cause ?? cause;
 }
 
-/** The votes of a round as a table; where a rule made something else of them, with what it made of each. */
+/** The votes of a round as a table; if a rule made something else of them, with what it made of each. */
 export function voteTable(votes: readonly Vote[], judgements: readonly Judgement[] = []): readonly VoteLine[] {
   return votes.map(({ node, outcome }, index) => {
     const reason = outcome.status === 'up' ? null : outcome.failure;
@@ -171,7 +171,7 @@ export function voteTable(votes: readonly Vote[], judgements: readonly Judgement
   });
 }
 
-/** The message that most of the failing nodes gave; the first of them where several are as common. */
+/** The message that most of the failing nodes gave; the first of them if several are as common. */
 export function commonestCause(lines: readonly VoteLine[]): string {
   const counts = new Map<string, number>();
   for (const line of lines) {
@@ -186,7 +186,7 @@ export function commonestCause(lines: readonly VoteLine[]): string {
 const mostVerdictChanges = 50;
 const mostCauses = 20;
 
-/** The incident with what is wrong since a round, where that is of another sort than before; otherwise null. */
+/** The incident with what is wrong since a round, if that is of another sort than before; otherwise null. */
 export function withLaterCause(incident: Incident, lines: readonly VoteLine[], at: number): Incident | null {
   const { votes, laterCauses } = incident;
   const codeOf = (table: readonly VoteLine[]) => table.find(({ status }) => status === 'down')?.code ?? null;
@@ -197,7 +197,7 @@ export function withLaterCause(incident: Incident, lines: readonly VoteLine[], a
   return { ...incident, laterCauses: [...laterCauses, next].slice(-mostCauses) };
 }
 
-/** The timeline with a verdict added where it is another one than the last; the same list where it is not, or where it is full. */
+/** The timeline with a verdict added if it is another one than the last; the same list if it is not, or where it is full. */
 export function withVerdictChange(timeline: readonly VerdictChange[], change: VerdictChange): readonly VerdictChange[] {
   if (timeline.at(-1)?.status === change.status || timeline.length >= mostVerdictChanges) return timeline;
   return [...timeline, change];

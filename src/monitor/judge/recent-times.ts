@@ -51,7 +51,7 @@ export function createRecentTimes(): RecentTimes {
   };
 }
 
-/** How far back the rules of a target look; 0 where none does. */
+/** How far back the rules of a target look; 0 if none does. */
 export function windowMsOf({ rules }: Target): number {
   return Math.max(0, ...rules.map(({ rule }) => kindOf(rule.kind).windowMs(rule.options)));
 }

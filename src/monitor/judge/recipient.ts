@@ -2,7 +2,7 @@ import type { Severity } from './rule.ts';
 
 /** A recipient: an address behind a channel, and the entry under `notify` that it comes from. */
 export interface Recipient {
-  /** The key under `notify` that names it; the first where there are several. */
+  /** The key under `notify` that names it; the first if there are several. */
   readonly notify: string;
   readonly channel: string;
   readonly recipient: string;

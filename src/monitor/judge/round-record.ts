@@ -9,7 +9,7 @@ import type { Vote } from './vote.ts';
 export interface ShownVerdict {
   readonly status: VerdictStatus;
   readonly inMaintenance: boolean;
-  /** For how long it holds where no round follows. */
+  /** For how long it holds if no round follows. */
   readonly holdsMs: number;
 }
 
@@ -19,7 +19,7 @@ export interface RoundRecord {
   /** Wall time the round was due at: with the target, its name. */
   readonly dueAt: number;
   readonly votes: readonly Vote[];
-  /** What the votes say together, as it is shown; absent where the record is no round. */
+  /** What the votes say together, as it is shown; absent if the record is no round. */
   readonly verdict?: ShownVerdict;
   /** When votes completed a round that had ended without a verdict, in milliseconds since the epoch; absent for other records. */
   readonly revisedAt?: number;
@@ -29,7 +29,7 @@ export interface RoundRecord {
   readonly incidents: readonly Incident[];
   /** New deliveries, whose ids are of no account. */
   readonly deliveries: readonly Delivery[];
-  /** What is known from now on of a target that calls; null to forget it; absent where nothing was heard. */
+  /** What is known from now on of a target that calls; null to forget it; absent if nothing was heard. */
   readonly heard?: HeartbeatState | null;
 }
 

@@ -18,7 +18,7 @@ export interface RuleState {
   /** Good rounds in a row since the incident opened. */
   readonly good: number;
   readonly goodSince: number | null;
-  /** What a rule keeps about each node, where its kind keeps anything. */
+  /** What a rule keeps about each node, if its kind keeps anything. */
   readonly noted: Readonly<Record<string, string>>;
 }
 
@@ -120,7 +120,7 @@ function stepWhileOpen(rule: Rule, state: RuleState, failing: boolean, dueAt: nu
   };
 }
 
-// Keeps the last `of` rounds, starting at a failing one; where none is left, nothing is worth remembering.
+// Keeps the last `of` rounds, starting at a failing one; if none is left, nothing is worth remembering.
 function trim(window: readonly WindowRound[], rounds: RoundThreshold): readonly WindowRound[] {
   const recent = window.slice(-rounds.of);
   const first = recent.findIndex((round) => round.failing);

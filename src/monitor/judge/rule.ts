@@ -105,7 +105,7 @@ interface RuleBase {
 /** When a target counts as failing, and for how many rounds, before a notification. */
 export type Rule = RuleCondition & RuleBase;
 
-/** A rule as it is written: one key of a kind, `failing: majority` where there is none, and what all kinds have. */
+/** A rule as it is written: one key of a kind, `failing: majority` if there is none, and what all kinds have. */
 export const Rule = z.codec(Written, z.custom<Rule>(), {
   decode(written): Rule {
     const kind = kindOf(kindNameOf(written));

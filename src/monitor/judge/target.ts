@@ -20,6 +20,6 @@ export interface Target {
   readonly labels: Readonly<Record<string, string>>;
   /** Targets without which this one cannot be reached: its notifications are suppressed while one of them is down. */
   readonly dependsOn: readonly string[];
-  /** What it promises; null where it promises nothing. */
+  /** What it promises; null if it promises nothing. */
   readonly objective: Objective | null;
 }

@@ -4,6 +4,6 @@ import type { NodeInfo, Outcome } from '#checks/index.ts';
 export interface Vote {
   readonly node: NodeInfo;
   readonly outcome: Outcome;
-  /** When the check began on the node, by our clock in milliseconds since the epoch, where that is known. */
+  /** When the check began on the node, by our clock in milliseconds since the epoch, if that is known. */
   readonly startedAt?: number | undefined;
 }

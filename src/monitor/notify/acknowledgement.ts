@@ -9,7 +9,7 @@ export interface Acknowledgements {
   tokenFor(incident: Pick<Incident, 'id'>, to: RecipientAddress): string;
   /** About everything that a message of this id tells. */
   tokenForAll(message: string, to: RecipientAddress): string;
-  /** What a token says; null where it was not made with this key. */
+  /** What a token says; null if it was not made with this key. */
   read(token: string): AcknowledgementLink | null;
 }
 

@@ -19,7 +19,7 @@ const patienceAttempts = 100;
 
 /**
  * How long to wait after a failed attempt: 10 s, doubled by each attempt before, at most 15 min, give or take 20 %; longer
- * where the other side asked for it, by a day at most. What is urgent is tried each minute at the least, whatever was asked.
+ * if the other side asked for it, by a day at most. What is urgent is tried each minute at the least, whatever was asked.
  */
 export function backoffMs(attempts: number, random: Random, askedMs = 0, isUrgent = false): number {
   const own = jittered(firstMs, attempts, isUrgent ? longestUrgentMs / (1 + spread) : longestMs, random);

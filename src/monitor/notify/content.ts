@@ -14,15 +14,15 @@ export type { ContentTable, Tone } from './content-tables.ts';
 export interface ContentOptions {
   /** IANA name of the time zone of the message. */
   readonly zone: string;
-  /** The page about an incident, where there is one. */
+  /** The page about an incident, if there is one. */
   readonly linkTo: (incident: Incident) => string | null;
   /** The acknowledgement page of an incident, if there is one. */
   readonly acknowledgeAt?: ((incident: Incident, to: RecipientAddress) => string | null) | undefined;
   /** The acknowledgement page of all incidents of a message, if there is one. */
   readonly acknowledgeAllAt?: ((message: string, to: RecipientAddress) => string | null) | undefined;
-  /** The votes of the last round of an open incident's target, where they are known. */
+  /** The votes of the last round of an open incident's target, if they are known. */
   readonly seenNow?: ((incident: Incident) => readonly VoteLine[] | null) | undefined;
-  /** What is left of the budget of an incident's target at this moment; null where it has no objective. */
+  /** What is left of the budget of an incident's target at this moment; null if it has no objective. */
   readonly budgetOf?: ((incident: Incident) => BudgetLeft | null) | undefined;
 }
 
@@ -58,7 +58,7 @@ export function contentOf(whole: MessagePart, options: ContentOptions): MessageC
   const cause = `${singleLine(incident.cause)}${saw}`;
   const isRemoved = isClosed(incident) || [sent, ...merged].some((one) => one.kind === 'closed');
   const endedAt = incident.endedAt ?? sent.createdAt;
-  // Without a length where the clock was set back meanwhile.
+  // Without a length if the clock was set back meanwhile.
   const isMeasured = endedAt > incident.startedAt;
   const lasted = describeDuration(Math.max(endedAt - incident.startedAt, 0));
   const [afterTime, long] = isMeasured ? [` after ${lasted}`, ` (${lasted})`] : ['', ''];

@@ -26,7 +26,7 @@ export interface DeliveryWithOutcome {
 
 /**
  * Writes down how attempts ended. What the store refuses is kept in memory and written later, so a message is sent again only
- * where the program ended in between; then with the same id.
+ * if the program ended in between; then with the same id.
  */
 export interface DeliveryOutcomes {
   /** Records which message is about to cover these deliveries. A promise resolves to whether the message may be sent. */

@@ -45,7 +45,7 @@ export function createDueDeliveries({ store, outcomes, clock, isSilenced }: DueD
     return isSilenced?.(incident) ?? false;
   }
 
-  // What may have been accepted waits for its own time, also where the server accepts others.
+  // What may have been accepted waits for its own time, also if the server accepts others.
   function isOverdue({ delivery, message }: PendingDelivery): boolean {
     const { id, kind, attempts, channel } = delivery;
     if (isEverythingDue) return kind !== 'reminder' || attempts > 0;
@@ -57,7 +57,7 @@ export function createDueDeliveries({ store, outcomes, clock, isSilenced }: DueD
   }
 
   return {
-    // Where the wall clock was set back, due times lie too late by as much; over a restart it is unknown how much. So each waiting
+    // If the wall clock was set back, due times lie too late by as much; over a restart it is unknown how much. So each waiting
     // delivery is then tried once at once, except for reminders that were never due.
     read() {
       const ahead = clock.now() - clock.elapsed();

@@ -7,7 +7,7 @@ export interface Hours {
   readonly ranges: readonly HourRange[];
 }
 
-/** From a minute of these days (0 is Sunday) until before another one: of the next day where it is not later. */
+/** From a minute of these days (0 is Sunday) until before another one: of the next day if it is not later. */
 export interface HourRange {
   readonly days: readonly number[];
   readonly from: number;

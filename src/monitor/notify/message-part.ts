@@ -25,7 +25,7 @@ export interface MessagePart {
 type PendingRows = readonly [PendingDelivery, ...PendingDelivery[]];
 
 /**
- * The part that the unsettled deliveries of one incident make. Where it is over before its `opened` was sent, one part tells
+ * The part that the unsettled deliveries of one incident make. If it is over before its `opened` was sent, one part tells
  * of both. Null if nothing is left to notify: an incident that is over, or one that
  * is acknowledged, has neither reminders nor new causes.
  */

@@ -36,7 +36,7 @@ export type NextMessage =
 
 // The end of an incident waits no longer than this for its beginning to be repeated.
 const longRepeatMs = 60_000;
-// As often as messages go in a storm where nothing is grouped.
+// As often as messages go in a storm if nothing is grouped.
 const shortestPauseMs = 30_000;
 
 export type MessageParts = readonly [MessagePart, ...MessagePart[]];

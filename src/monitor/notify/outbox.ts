@@ -28,15 +28,15 @@ export interface OutboxOptions {
   readonly policyOf?: (address: QueueAddress) => DeliveryPolicy;
   /** Other ways to the same people, which are used at once if one does not accept a message. */
   readonly othersOf?: (address: QueueAddress) => readonly QueueAddress[];
-  /** The page about an incident, where there is one. */
+  /** The page about an incident, if there is one. */
   readonly linkTo: (incident: Incident) => string | null;
   /** The acknowledgement page of an incident, if there is one. */
   readonly acknowledgeAt?: ((incident: Incident, to: RecipientAddress) => string | null) | undefined;
   /** The acknowledgement page of all incidents of a message, if there is one. */
   readonly acknowledgeAllAt?: ((message: string, to: RecipientAddress) => string | null) | undefined;
-  /** The votes of the last round of an open incident's target, where they are known. */
+  /** The votes of the last round of an open incident's target, if they are known. */
   readonly seenNow?: (incident: Incident) => readonly VoteLine[] | null;
-  /** What is left of the budget of an incident's target, where it has an objective. */
+  /** What is left of the budget of an incident's target, if it has an objective. */
   readonly budgetOf?: (incident: Incident) => BudgetLeft | null;
   /** Distinguishes the messages of this installation from those of others that watch the same names. Default: none. */
   readonly identity?: string;
@@ -125,7 +125,7 @@ export function createOutbox(options: OutboxOptions): Outbox {
     if (running.size === 0) idle.dispatchEvent(new Event('idle'));
   }
 
-  // What went out before a restart counts as well. Where that cannot be read, what is in memory goes out nevertheless.
+  // What went out before a restart counts as well. If that cannot be read, what is in memory goes out nevertheless.
   function remember(): void {
     if (isRemembered) return;
     try {

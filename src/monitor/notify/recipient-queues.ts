@@ -32,7 +32,7 @@ export interface RecipientQueuesOptions {
 export interface RecipientQueues {
   /** Replaces what waits, except for what has to wait for a message that is on its way. */
   fill(rows: readonly PendingDelivery[]): void;
-  /** What to start now, or null where nothing may start. A recipient has one for each `fill`. */
+  /** What to start now, or null if nothing may start. A recipient has one for each `fill`. */
   take(): MessageDispatch | null;
   release(dispatch: MessageDispatch): void;
   /** A message went out: it counts for what may follow. `ageMs` is how long ago. */

@@ -13,12 +13,12 @@ export interface SummaryFacts {
     readonly up: number;
     readonly down: number;
     readonly unknown: number;
-    /** The share of the time with a verdict in which it was not down; null where there was none. */
+    /** The share of the time with a verdict in which it was not down; null if there was none. */
     readonly uptime: number | null;
     readonly p95Seconds: number | null;
     readonly meanSeconds: number | null;
     readonly longestSeconds: number | null;
-    /** What is left of its objective's budget at the end; null where it has none. */
+    /** What is left of its objective's budget at the end; null if it has none. */
     readonly budget: BudgetLeft | null;
   }[];
   /** The share of the time with a verdict in which the targets were not down, of all together. */

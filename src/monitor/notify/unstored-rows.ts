@@ -23,7 +23,7 @@ export interface UnstoredRows {
   remove(row: UnstoredRow): void;
   claim(id: number, message: string): void;
   storeOutcome(outcome: DeliveryOutcome): void;
-  /** The incident as the newest of what could not be stored says, where that says anything. */
+  /** The incident as the newest of what could not be stored says, if that says anything. */
   incident(id: string): Incident | undefined;
   pending(): readonly UnstoredRow[];
   /** All about an incident. */

@@ -15,7 +15,7 @@ export interface UnstoredDeliveries extends NotificationStore {
   /** How many notifications of an incident's beginning there are, stored or not. */
   beginningsOf(incident: string): number;
   /**
-   * Notifies of what could not be stored so far, by messages with the ids that they would have had. Where it is stored later,
+   * Notifies of what could not be stored so far, by messages with the ids that they would have had. If it is stored later,
    * its deliveries are settled as they ended here.
    */
   add(record: Pick<RoundRecord, 'incidents' | 'deliveries'>): void;

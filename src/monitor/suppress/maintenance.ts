@@ -11,7 +11,7 @@ export interface Maintenance {
   readonly time: MaintenanceTime;
 }
 
-/** The end of a window that is open at a moment, in milliseconds since the epoch; null where none is. */
+/** The end of a window that is open at a moment, in milliseconds since the epoch; null if none is. */
 export type WindowAt = (at: number) => number | null;
 
 /**

@@ -53,7 +53,7 @@ export interface OwnIncidents {
   /** Ends the incidents about nodes that are not among these any more. */
   dropNodesBut(nodes: () => readonly NodeInfo[], now: number): void;
   readonly open: readonly Incident[];
-  /** Why something of our own does not work, where an incident of this name is open; or null. */
+  /** Why something of our own does not work, if an incident of this name is open; or null. */
   causeOf(target: string): string | null;
 }
 

@@ -21,7 +21,7 @@ export interface ObservedRound {
 /**
  * Which nodes cannot be believed. A node is suspected when its last votes on all its targets (ten are enough, three is the
  * least, at three hosts or more) were down while most of the others saw them up, with nothing up in between. It is trusted
- * again once its last votes on three targets, or on all where it has fewer, agreed with the others.
+ * again once its last votes on three targets, or on all if it has fewer, agreed with the others.
  */
 export interface Quarantine {
   /** The names of the suspected nodes. */

@@ -39,7 +39,7 @@ export function createServiceAway(afterMs: () => number | null, wasAway: boolean
   };
 }
 
-// The first failure, where all of them are the service's.
+// The first failure, if all of them are the service's.
 function serviceFailureIn(votes: readonly Vote[]): Failure | null {
   let first: Failure | null = null;
   for (const { outcome } of votes) {

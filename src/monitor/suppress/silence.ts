@@ -17,7 +17,7 @@ export interface SilenceRequest extends Pick<Silence, 'targets' | 'why'> {
   readonly forMs: number;
 }
 
-/** The silence that holds for a target at a moment, the one that ends last of several; null where none does. */
+/** The silence that holds for a target at a moment, the one that ends last of several; null if none does. */
 export function silenceAt(silences: Iterable<Silence>, target: string, at: number): Silence | null {
   let latest: Silence | null = null;
   for (const silence of silences) {

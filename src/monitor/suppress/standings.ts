@@ -20,7 +20,7 @@ export interface TargetStanding {
   readonly failing: boolean;
   /** When the last round was due that had a verdict. */
   readonly seenAt: number;
-  /** Since when it has not been failing; 0 where it never was. */
+  /** Since when it has not been failing; 0 if it never was. */
   readonly goodSince: number;
   /** Whether its outage was notified or acknowledged. */
   readonly reported: boolean;

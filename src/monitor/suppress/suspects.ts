@@ -5,12 +5,12 @@ import type { ObservedRound, Quarantine, TrustChange } from './quarantine.ts';
 
 /** Whose votes count. A suspected node is the only witness of some targets: after a while its votes on these count again. */
 export interface NodeSuspicion {
-  /** For how long the votes of a suspected node count for nothing where no other node has one, in milliseconds. */
+  /** For how long the votes of a suspected node count for nothing if no other node has one, in milliseconds. */
   limitMs: number;
   observe(round: ObservedRound, now: number): readonly TrustChange[];
   /** Takes a node for suspected since then, before the program was started. */
   restore(node: string, since: number): void;
-  /** The nodes whose votes do not count in this round, and what is in doubt where the votes of a suspected one do. */
+  /** The nodes whose votes do not count in this round, and what is in doubt if the votes of a suspected one do. */
   of(votes: readonly Vote[], now: number): Pick<DecisionContext, 'suspected' | 'doubt'>;
 }
 

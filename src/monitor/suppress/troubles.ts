@@ -3,7 +3,7 @@ import type { Trouble } from './own-incident-kinds.ts';
 
 /** Something of our own that may not work. */
 export interface TroubleSource extends Pick<Trouble, 'name'> {
-  /** Which of its kind it is; null where there is none, as after a reload that took it out. */
+  /** Which of its kind it is; null if there is none, as after a reload that took it out. */
   readonly which: () => string | null;
   /** Why it does not work at the moment, or null. */
   readonly reason: () => string | null;

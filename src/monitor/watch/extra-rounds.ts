@@ -3,7 +3,7 @@ import { stableFraction } from '#kernel/hash.ts';
 
 /** Has targets checked besides their schedules, if that yields what a decision waits for. */
 export interface ExtraRounds extends Disposable {
-  /** These at once, spread over some seconds where they are many. */
+  /** These at once, spread over some seconds if they are many. */
   ask(targets: readonly string[]): void;
   /** After a round of a target: targets that show whether connectivity is lost, and the target itself when what holds it back ends. */
   askAgain(target: string): void;

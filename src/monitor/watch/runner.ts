@@ -12,7 +12,7 @@ export interface RunRequest {
 export interface RunResult {
   /** One vote for each selected node, always: a node that did not answer has an unknown outcome. */
   readonly votes: readonly Vote[];
-  /** The page that shows this run, where there is one. */
+  /** The page that shows this run, if there is one. */
   readonly reportUrl: string | null;
 }
 
@@ -74,6 +74,6 @@ export interface CheckServiceClient {
   readonly url?: string;
   /** The nodes there are now, whether they answer or not. */
   nodes(): readonly NodeInfo[];
-  /** A look at once. Rejects with `no_nodes` where the selection is empty, or with the signal's reason. */
+  /** A look at once. Rejects with `no_nodes` if the selection is empty, or with the signal's reason. */
   run(request: RunRequest, signal: AbortSignal): Promise<RunResult>;
 }

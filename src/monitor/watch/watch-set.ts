@@ -9,7 +9,7 @@ export interface WatchSetChange {
   readonly removed: readonly string[];
 }
 
-/** A target that is wanted in another way than before; `before` is null where it is new. */
+/** A target that is wanted in another way than before; `before` is null if it is new. */
 export interface ChangedTarget {
   readonly before: Target | null;
   readonly target: Target;
@@ -38,7 +38,7 @@ export interface WatchSetOptions {
   readonly start: (target: Target) => Watch;
   /** Called between two watches of a target, and once for each that is wanted no more: how it was watched, and how it will be. */
   readonly handOver: (name: string, last: Target | null, next: Target | null) => void;
-  /** Called where a watch ended by a defect of ours. */
+  /** Called if a watch ended by a defect of ours. */
   readonly failed: (error: unknown) => void;
 }
 
@@ -48,7 +48,7 @@ interface WatchSlot {
   current: Target | null;
   wanted: Target | null;
   watch: Watch | null;
-  /** Until `current` is `wanted`; null where it is. */
+  /** Until `current` is `wanted`; null if it is. */
   change: Promise<void> | null;
 }
 

@@ -58,7 +58,7 @@ const shortestGapMs = 3_000;
  *
  * 1. the runner has it looked at whenever it is due, and tells what was seen and what was skipped;
  * 2. what was seen is handed on;
- * 3. where a failing round is to be confirmed, another one is asked for after a pause, on other nodes where there are any, and
+ * 3. if a failing round is to be confirmed, another one is asked for after a pause, on other nodes if there are any, and
  *    it goes on with 2;
  * 4. so it does with rounds besides the schedule, one at a time with the others.
  *
@@ -80,7 +80,7 @@ class MonitoredTarget implements Watch, RoundListener {
   readonly #heard: ObservedVotes[] = [];
   #dealing: Promise<void> | null = null;
   #waiting: Disposable | null = null;
-  /** Ends the pause before a round that makes sure of the last one; null where there is no pause. */
+  /** Ends the pause before a round that makes sure of the last one; null if there is no pause. */
   #pausing: AbortController | null = null;
   #isStopped = false;
   #lastDueAt = Number.NEGATIVE_INFINITY;
@@ -190,7 +190,7 @@ class MonitoredTarget implements Watch, RoundListener {
     return this.#work.aborted ? null : { dueAt, startedAt, votes, isExtra: true };
   }
 
-  // Not where the next scheduled round is as near: that one will tell.
+  // Not if the next scheduled round is as near: that one will tell.
   async #pause(): Promise<boolean> {
     const { clock } = this.#ports;
     const tookMs = clock.elapsed() - this.#lastStart;

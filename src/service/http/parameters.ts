@@ -4,7 +4,7 @@ import { ApiFailure } from './failure.ts';
 
 /** What a call was given, in the query and the body alike. */
 export interface Parameters {
-  /** The first value of a name that is not empty, without spaces around it; null where there is none. */
+  /** The first value of a name that is not empty, without spaces around it; null if there is none. */
   one(name: string): string | null;
   /** All values of a name that are not empty, in the query first. */
   all(name: string): readonly string[];
@@ -20,7 +20,7 @@ export function acceptAnyBody(app: FastifyInstance): void {
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
 }
 
-/** The parameters of a request. Rejects with `bad_request` where the body is not what its content type says. */
+/** The parameters of a request. Rejects with `bad_request` if the body is not what its content type says. */
 export function parametersOf(request: FastifyRequest): Parameters | Promise<Parameters> {
   const query = pairsOf(queryTextOf(request));
   const { body } = request;

@@ -41,7 +41,7 @@ export function checkService(options: ServiceOptions): FastifyPluginAsync {
         const { run, headers } = await startCheck(request, input, options);
         const report = `check-report/${run.id}`;
         reply.headers({ ...headers, 'cache-control': 'no-store', vary: 'accept' });
-        // A browser stays where it is: the page's own policy lets a form lead nowhere else.
+        // A browser stays if it is: the page's own policy lets a form lead nowhere else.
         if (wantsPage(request)) return reply.redirect(report, 303);
         const started: CheckStarted = {
           ok: 1,

@@ -19,7 +19,7 @@ export interface ServiceOptions {
   readonly maxNodes: number;
   /** Without a slash at its end, or null: then each request tells. */
   readonly publicUrl: string | null;
-  /** Whether to answer as the public service does where that differs from the interface. */
+  /** Whether to answer as the public service does if that differs from the interface. */
   readonly compatible: boolean;
   readonly pages: ServicePages;
   readonly clock: Clock;

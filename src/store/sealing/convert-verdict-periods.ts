@@ -13,7 +13,7 @@ import type { RecentRounds } from './recent-rounds.ts';
  * periods: a target after the other, from its newest day back, each day in one transaction. Wherever it is cut off it goes on there.
  */
 export interface VerdictPeriodConversion {
-  /** Does a piece of work; false where no target is left. To be called where all older results are sealed. */
+  /** Does a piece of work; false if no target is left. To be called if all older results are sealed. */
   step(): boolean;
   /** How many targets are left. */
   targetsLeft(): number;

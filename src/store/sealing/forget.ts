@@ -22,9 +22,9 @@ export const keptByDefault: Retention = {
 
 /** Forgets what is older than it is kept, in short pieces. */
 export interface RetentionTask {
-  /** Deletes results that are sealed by now; false where none are left. */
+  /** Deletes results that are sealed by now; false if none are left. */
   stepSealed(): boolean;
-  /** Does a piece of work; false where nothing is left to be forgotten. */
+  /** Does a piece of work; false if nothing is left to be forgotten. */
   step(now: number): boolean;
 }
 

@@ -10,15 +10,15 @@ export type NodeVote = Pick<PackedResult, 'status' | 'durationUs' | 'failure' | 
 
 /** Results that came when their hour was sealed already. They wait beside it until they are sealed into it. */
 export interface LateResults {
-  /** True where a result that was due so long ago belongs here. */
+  /** True if a result that was due so long ago belongs here. */
   isSealed(dueAt: number): boolean;
-  /** Takes one in, inside a transaction; false where there is one already that is not just a missing answer, or where it is forgotten. */
+  /** Takes one in, inside a transaction; false if there is one already that is not just a missing answer, or where it is forgotten. */
   add(pair: TargetNodePair, result: PackedResult): boolean;
-  /** What nodes saw of a target in the round that was due then; nothing where there was none. */
+  /** What nodes saw of a target in the round that was due then; nothing if there was none. */
   round(targetId: number, dueAt: number): readonly NodeVote[];
   /** Those of a pair that were due from `from` until before `to`, in order. */
   of(pair: TargetNodePair, from: number, to: number): readonly PackedResult[];
-  /** Seals the next ones into their hour, in one transaction; false where none wait. */
+  /** Seals the next ones into their hour, in one transaction; false if none wait. */
   seal(): boolean;
 }
 

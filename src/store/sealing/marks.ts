@@ -26,7 +26,7 @@ export interface SealingMarks {
   forget(): void;
 }
 
-/** 0 where nothing is noted. A mark must not be read in the transaction that sets it. */
+/** 0 if nothing is noted. A mark must not be read in the transaction that sets it. */
 export function createMarks(database: Database.Database): SealingMarks {
   const select = database.prepare<[string], { value: number }>('SELECT value FROM marks WHERE name = ?');
   const upsert = database.prepare<[string, number]>(

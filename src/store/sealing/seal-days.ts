@@ -7,7 +7,7 @@ const pairsAtOnce = 15;
 
 /** Makes days of sealed hours, in short pieces. A day counts once it is whole; what is cut off is begun anew. */
 export interface DaySealer {
-  /** Does a piece of work; false where every day is sealed whose hours are. */
+  /** Does a piece of work; false if every day is sealed whose hours are. */
   step(): boolean;
   /** Drops what it has begun: the clock was set back. */
   abandon(): void;
@@ -29,7 +29,7 @@ export function createDaySealing(database: Database.Database, rows: SealedRows, 
     }
   });
 
-  // Where nothing is sealed yet, days begin with the first sealed hour.
+  // If nothing is sealed yet, days begin with the first sealed hour.
   function nextDay(): number {
     const until = marks.get('days_until');
     return until > 0 ? until : Math.floor((firstHour.get()?.at ?? 0) / dayMs) * dayMs;

@@ -11,7 +11,7 @@ import type { TargetNodePair, SealedRows } from './sealed-rows.ts';
  * then the mark moves, in one step. Wherever it is cut off, it begins the hour anew and writes the same.
  */
 export interface HourSealer {
-  /** Does a piece of work; false where every hour that began before `before` is sealed. */
+  /** Does a piece of work; false if every hour that began before `before` is sealed. */
   step(before: number): boolean;
   /** To be called for every result that is written of an hour that is not sealed. */
   written(pair: TargetNodePair, dueAt: number): void;
@@ -25,7 +25,7 @@ export interface HourSealerOptions {
   readonly marks: SealingMarks;
   /** A time that has come for sure, whatever the clock says. */
   readonly sureUntil: () => number;
-  /** A short piece of what is to be written before the mark moves; false where that was all. */
+  /** A short piece of what is to be written before the mark moves; false if that was all. */
   readonly prepareSealed: () => boolean;
   /** To be done in the transaction that moves the mark. */
   readonly onSealed: (until: number) => void;

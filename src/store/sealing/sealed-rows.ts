@@ -19,9 +19,9 @@ export interface SumsRow extends Sums {
 export interface SealedRows {
   /** Stores the results of an hour, in place of what was sealed of it before. To be called inside a transaction. */
   putHour(pair: TargetNodePair, hour: number, results: readonly PackedResult[]): void;
-  /** Stores the sums of a day out of those of its hours; nothing where it has none. To be called inside a transaction. */
+  /** Stores the sums of a day out of those of its hours; nothing if it has none. To be called inside a transaction. */
   putDay(pair: TargetNodePair, day: number): void;
-  /** The results of a sealed hour; null where none are kept. */
+  /** The results of a sealed hour; null if none are kept. */
   results(pair: TargetNodePair, hour: number): readonly PackedResult[] | null;
   /** What began from `from` until before `to`, in order. */
   sums(of: 'hours' | 'days', pair: TargetNodePair, from: number, to: number): readonly SumsRow[];

@@ -14,7 +14,7 @@ import type { TargetNodePair, SealedRows } from './sealed-rows.ts';
 /** What keeps the file small: results become sealed hours, these become days, and what is old is forgotten. */
 export interface Upkeep {
   /**
-   * Does one short piece of what is to be done now; false where nothing is. It may be cut off anywhere: what it had begun is begun
+   * Does one short piece of what is to be done now; false if nothing is. It may be cut off anywhere: what it had begun is begun
    * anew, with the same outcome.
    */
   step(): boolean;
@@ -29,7 +29,7 @@ export interface Upkeep {
 }
 
 export interface UpkeepProgress {
-  /** Results before it are sealed, in milliseconds since the epoch; 0 where none are. */
+  /** Results before it are sealed, in milliseconds since the epoch; 0 if none are. */
   readonly sealedUntil: number;
   /** The oldest result that is not, or null. */
   readonly oldestUnsealed: number | null;

@@ -4,7 +4,7 @@ import type { Clock } from '#kernel/clock.ts';
 export interface Arrivals {
   /** The connection is a new one. */
   begin(): void;
-  /** Resolves once the node has reported or had time enough to; at once where it has. Rejects with the signal's reason. */
+  /** Resolves once the node has reported or had time enough to; at once if it has. Rejects with the signal's reason. */
   wait(node: string, signal: AbortSignal): Promise<void>;
   /** A node has reported. */
   look(): void;

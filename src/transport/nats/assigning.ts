@@ -7,7 +7,7 @@ import { partsOf } from './assignment-parts.ts';
 export interface AssignmentSenderOptions {
   /** Names this run of the hub: assignments of another one are numbered by themselves. */
   readonly epoch: string;
-  /** Sends a message to a process; false where it did not take it. */
+  /** Sends a message to a process; false if it did not take it. */
   readonly send: (node: string, process: string, message: AssignMessage) => Promise<boolean>;
   /** False if the NATS server knows that a process has no subscription. */
   readonly isThere: (node: string, process: string) => Promise<boolean>;
@@ -20,7 +20,7 @@ export interface AssignmentSenderOptions {
 /** Keeps the processes of nodes informed of what they are to watch. */
 export interface AssignmentSender {
   assign(node: string, assignment: Assignment): void;
-  /** What a process said of itself: it is assigned anew where it does not watch what it should. */
+  /** What a process said of itself: it is assigned anew if it does not watch what it should. */
   heard(node: string, report: Report): void;
   /** A process is gone, or (null) all of the node. */
   lost(node: string, process: string | null): void;
@@ -95,7 +95,7 @@ export function createAssigning({
     }
   }
 
-  // The assignment that a process watches, where it takes what is other in the next one.
+  // The assignment that a process watches, if it takes what is other in the next one.
   function baseOf({ bases, processes }: AssignedNode, process: string): Assignment | null {
     const watching = processes.get(process);
     if (watching?.epoch !== epoch || watching.takesChanges !== true) return null;

@@ -8,7 +8,7 @@ export type AssignmentPart = Pick<AssignMessage, 'targets' | 'base' | 'removed'>
 const partRoom = 4_096;
 
 /**
- * The parts that bring an assignment into force, as few as messages hold: what is other than in `base`, where a process watches that,
+ * The parts that bring an assignment into force, as few as messages hold: what is other than in `base`, if a process watches that,
  * or else the whole.
  */
 export function partsOf(assignment: Assignment, base: Assignment | null): readonly AssignmentPart[] {
@@ -34,7 +34,7 @@ function isSame(one: AssignedTarget | undefined, other: AssignedTarget): boolean
   return slots?.ms === others?.ms && slots?.since === others?.since;
 }
 
-/** As many targets together as a message holds; one empty part where there are none. */
+/** As many targets together as a message holds; one empty part if there are none. */
 function split(targets: readonly AssignedTarget[]): readonly unknown[][] {
   return grouped(targets.map(({ spec, ...target }) => ({ ...target, spec: encodeSpec(spec) })));
 }

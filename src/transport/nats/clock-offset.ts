@@ -10,8 +10,8 @@ export interface ClockOffset {
 const driftShare = 0.0005;
 
 /**
- * The truth lies within half of the time that a question took, to both sides: the two ways may take as differently as that, where a
- * machine or the link is busy. So an answer counts only where it is finer than what is known, or contradicts that; what is
+ * The truth lies within half of the time that a question took, to both sides: the two ways may take as differently as that, if a
+ * machine or the link is busy. So an answer counts only if it is finer than what is known, or contradicts that; what is
  * known gets coarser as it ages.
  */
 export function measureClockOffset(elapsed: () => number): ClockOffset {

@@ -14,7 +14,7 @@ export interface IssuedCommand {
   /** The only node that may hand it in. */
   readonly node: string;
   readonly type: CommandType;
-  /** The name of the run, or null where its results are not stored. */
+  /** The name of the run, or null if its results are not stored. */
   readonly run: string | null;
   readonly issuedAt: number;
 }

@@ -18,7 +18,7 @@ export interface CommandsOptions {
   readonly process: string;
   /** What runs the checks: the node of this name in this process. */
   readonly local: Transport;
-  /** How far the clock of this machine is ahead of the hub's; null where that is not known. */
+  /** How far the clock of this machine is ahead of the hub's; null if that is not known. */
   readonly clockOffsetMs: () => number | null;
   readonly delivery: ReceiptDelivery;
   /** How many commands may be under way. */

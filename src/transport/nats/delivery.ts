@@ -5,7 +5,7 @@ import type { ResultReceipt } from '#protocol/nodes.ts';
 
 export interface DeliveryOptions {
   readonly spool: Spool;
-  /** Sends a result; false where there is no connection. */
+  /** Sends a result; false if there is no connection. */
   readonly send: (payload: string) => boolean;
   readonly clock: Clock;
   readonly log: Log;
@@ -18,7 +18,7 @@ export interface ReceiptDelivery {
    * may be is under way.
    */
   add(id: string, payload: string, isUrgent?: boolean): void;
-  /** Sends a result again whose command came again, where it is still here. */
+  /** Sends a result again whose command came again, if it is still here. */
   repeat(id: string): void;
   hear(receipt: ResultReceipt): void;
   /** There is no hub, or another one: nothing is sent until `resume`, and then everything that has no receipt again. */

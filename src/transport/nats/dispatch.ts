@@ -24,7 +24,7 @@ export interface DispatchOptions {
   readonly recipients: (node: string) => readonly WindowProcess[];
   /** Called when a process turned out not to be there. */
   readonly lose: (node: string, process: string, reason: string) => void;
-  /** Called when a process takes no command in time; false where it was heard meanwhile, and is slow and nothing worse. */
+  /** Called when a process takes no command in time; false if it was heard meanwhile, and is slow and nothing worse. */
   readonly mute: (node: string, process: string, sentAt: number, reason: string) => boolean;
   /** Called when a process has answered. */
   readonly heard: (node: string, process: string) => void;
@@ -40,7 +40,7 @@ export interface CommandDispatch {
     signal: AbortSignal,
     onStarted?: StartListener,
   ): Promise<RunOutcome>;
-  /** The command of this id, where its outcome is waited for. */
+  /** The command of this id, if its outcome is waited for. */
   awaited(id: string): Pick<IssuedCommand, 'node' | 'type' | 'run'> | null;
   /** Ends a command with its outcome; false if it was cancelled. */
   complete(id: string, outcome: RunOutcome, startedAt?: number | null): boolean;
@@ -205,7 +205,7 @@ async function ask(
     } catch (error) {
       if (isAbsence(error)) return { kind: 'absent', reason: 'it is not connected' };
       if (!isTimeout(error)) return { kind: 'absent', reason: `it cannot be reached: ${messageOf(error)}` };
-      // Where we were held up ourselves, the answer may have been here.
+      // If we were held up ourselves, the answer may have been here.
       if (elapsed() - sentAt > answerMs + heldUpMs && stalls < mostStalls) stalls += 1;
       else if (attempt - stalls === attempts)
         return { kind: 'late', reason: `it took no command within ${(answerMs * attempts) / 1_000} s` };

@@ -29,7 +29,7 @@ export interface AssignmentHub extends Disposable {
   listen(listener: NodeListener): void;
   heardReport(node: string, report: Report): void;
   lost(node: string, process: string | null): void;
-  /** Takes a batch in; false where the message is none. */
+  /** Takes a batch in; false if the message is none. */
   take(node: string, message: Msg): boolean;
 }
 

@@ -22,7 +22,7 @@ export function publicKeyOf(seed: Secret): string {
   return fromSeed(new TextEncoder().encode(seed.reveal())).getPublicKey();
 }
 
-/** Reads the seed of an nkey; `wayOut` says what to do where there is none. Rejects with `config_invalid`. */
+/** Reads the seed of an nkey; `wayOut` says what to do if there is none. Rejects with `config_invalid`. */
 export async function readSeed(path: string, wayOut: string): Promise<Secret> {
   try {
     return parseSeed((await readFile(path, 'utf8')).trim());
@@ -42,14 +42,14 @@ export async function writeSeedFile(path: string, seed: Secret): Promise<void> {
   }
 }
 
-/** Throws where the text is no seed of a user's nkey. */
+/** Throws if the text is no seed of a user's nkey. */
 export function parseSeed(text: string): Secret {
   if (!text.startsWith('SU')) throw new Error('a seed begins with SU');
   fromSeed(new TextEncoder().encode(text));
   return new Secret(text);
 }
 
-/** What to do where the hub has no key. */
+/** What to do if the hub has no key. */
 export const hubKeyWayOut = 'make it with "watchpost nodes init"';
 
 /** How to reach NATS as the hub does. */
@@ -57,7 +57,7 @@ export interface HubAccess extends Pick<Account, 'servers' | 'ca'> {
   readonly seedFile: string;
 }
 
-/** How the hub signs in. Rejects with `config_invalid` where its key cannot be used. */
+/** How the hub signs in. Rejects with `config_invalid` if its key cannot be used. */
 export async function hubAccount({ servers, seedFile, ca }: HubAccess): Promise<Account> {
   const seed = await readSeed(seedFile, hubKeyWayOut);
   return { servers, seed, ca, name: 'watchpost hub', inbox: inboxOf('hub') };

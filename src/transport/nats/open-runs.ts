@@ -9,7 +9,7 @@ const openMs = 300_000;
  */
 export interface OpenRuns {
   begin(run: string): void;
-  /** Does it once the run is stored: at once where it is not under way. Of several under one key only the first is done. */
+  /** Does it once the run is stored: at once if it is not under way. Of several under one key only the first is done. */
   afterStored(run: string, key: string, action: () => void): void;
   stored(run: string): void;
   close(): void;

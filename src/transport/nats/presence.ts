@@ -19,7 +19,7 @@ export interface Presence {
   /** True until the first report of a connection to NATS. */
   readonly unheard: boolean;
   rename(info: PresentNode): void;
-  /** Takes a report in; the reason where the process cannot be used, else null. */
+  /** Takes a report in; the reason if the process cannot be used, else null. */
   hear(report: Report): string | null;
   /** The processes that commands can be sent to. */
   readonly recipients: readonly WindowProcess[];
@@ -30,7 +30,7 @@ export interface Presence {
   /** A process is gone, until it reports again. */
   lose(process: string, reason: string): void;
   /**
-   * A process is to be sent nothing until it is heard again. False, and without effect, where it was heard since `sentAt`
+   * A process is to be sent nothing until it is heard again. False, and without effect, if it was heard since `sentAt`
    * (by the monotonic clock).
    */
   mute(process: string, sentAt: number, reason: string): boolean;

@@ -90,7 +90,7 @@ export function createRegistration(options: RegistrationOptions): RegistrationSe
     }
   }
 
-  // True where the hub may send commands from now on.
+  // True if the hub may send commands from now on.
   function enter(up: NatsConnection, { state, reason, protocol }: WelcomeMessage): boolean {
     const agreed = agree(protocolRange, protocol);
     if (state === 'welcome' && typeof agreed !== 'string') {

@@ -18,7 +18,7 @@ export interface NodeAbsence {
 }
 
 export interface RosterOptions {
-  /** The nodes that are enrolled; null where they are the same as when it was last asked. Asked every second. */
+  /** The nodes that are enrolled; null if they are the same as when it was last asked. Asked every second. */
   readonly enrolled: () => Promise<readonly PresentNode[] | null>;
   /** Called once when a node has been away for `absentAfterMs`, and once when such a node is back. */
   readonly onAbsence: (absence: NodeAbsence) => void;
@@ -42,13 +42,13 @@ export interface Roster {
   readonly listed: Promise<void>;
   readonly statuses: readonly NodeStatus[];
   readonly summaries: StatusList['nodes'];
-  /** What is known about a node, or null where it is not enrolled. */
+  /** What is known about a node, or null if it is not enrolled. */
   find(node: string): Presence | null;
   /** Takes a report in, and gives the answer to it. */
   hear(node: string, report: Report): WelcomeMessage;
   /** A process turned out not to be there. */
   lose(node: string, process: string, reason: string): void;
-  /** A process takes no commands; false where it was heard since it was `sentAt`, and is only slow. */
+  /** A process takes no commands; false if it was heard since it was `sentAt`, and is only slow. */
   mute(node: string, process: string, sentAt: number, reason: string): boolean;
   /** Waits a moment for a node that has not reported on this connection yet. Rejects with the signal's reason. */
   arrival(node: string, signal: AbortSignal): Promise<void>;
@@ -189,7 +189,7 @@ function createList({ enrolled, onLost, onListed, clock, log }: RosterOptions, r
   }
 
   return {
-    /** False where the list cannot be read: the last one holds. */
+    /** False if the list cannot be read: the last one holds. */
     async refresh(): Promise<boolean> {
       try {
         const infos = await enrolled();

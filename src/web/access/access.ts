@@ -21,10 +21,10 @@ export interface AccessOptions {
 
 /** Who may see and do what on pages. */
 export interface AccessControl {
-  /** The name of the user who has signed in, or whom a trusted proxy names; null where there is none. */
+  /** The name of the user who has signed in, or whom a trusted proxy names; null if there is none. */
   userOf(request: AccessRequest): string | null;
   mayRead(request: AccessRequest): boolean;
-  /** Whether who asks may acknowledge and silence: users; where there are none, browsers on this machine. */
+  /** Whether who asks may acknowledge and silence: users; if there are none, browsers on this machine. */
   mayAct(request: AccessRequest): boolean;
   /** Whether signing in is of any use here. */
   readonly hasUsers: boolean;

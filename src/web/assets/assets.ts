@@ -24,7 +24,7 @@ export interface Assets {
   readonly world: WorldMap;
 }
 
-/** Reads, strips and packs everything once. Rejects where a file is not there. */
+/** Reads, strips and packs everything once. Rejects if a file is not there. */
 export async function loadAssets(): Promise<Assets> {
   const [world, scripts, style, uplotScript, uplotStyle] = await Promise.all([
     drawWorld(),

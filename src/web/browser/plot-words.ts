@@ -5,7 +5,7 @@ const seconds = new Intl.DateTimeFormat('sv-SE', { hour: '2-digit', minute: '2-d
 const days = new Intl.DateTimeFormat('sv-SE', { dateStyle: 'short' });
 const moments = new Intl.DateTimeFormat('sv-SE', { dateStyle: 'short', timeStyle: 'medium' });
 
-/** What stands under the axis: the time, the day where it is another one, or the month. */
+/** What stands under the axis: the time, the day if it is another one, or the month. */
 export function tick(at: number, before: number | undefined, step: number): string {
   const when = new Date(at * 1_000);
   const day = days.format(when);

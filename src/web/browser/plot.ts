@@ -102,7 +102,7 @@ function optionsOf(series: PlotSeries, width: number): UPlot.Options {
         grid,
         ticks: grid,
         size: 78,
-        // Where nothing was measured there is no scale.
+        // If nothing was measured there is no scale.
         values: ({ data }, at) => at.map((one) => (!hasTimes(data) ? '' : one === 0 ? '0' : lengthOf(one))),
       },
     ],

@@ -9,7 +9,7 @@ const shortest = 600;
 const longest = 730 * 86_400;
 const within = (length: number): number => Math.min(Math.max(length, shortest), longest);
 
-/** `factor` times as long, with what lies at this share of it where it was. */
+/** `factor` times as long, with what lies at this share of it if it was. */
 export function zoomed({ from, to }: PlotView, factor: number, share: number): PlotView {
   const length = within((to - from) * factor);
   const middle = from + (to - from) * share;

@@ -12,12 +12,12 @@ export type AcknowledgeLink = RecipientAddress & ({ readonly incident: string } 
 /** What the page behind the links in messages needs. */
 export interface AcknowledgeRoutes {
   readonly site: PageSet;
-  /** What a link says; null where it is none of ours. */
+  /** What a link says; null if it is none of ours. */
   read(token: string): AcknowledgeLink | null;
   openIncidents(): readonly Incident[];
   /** The ids of the open incidents that a message was about. */
   incidentsOf(message: string, to: RecipientAddress): readonly string[];
-  /** Throws `usage` where no such incident is open. */
+  /** Throws `usage` if no such incident is open. */
   acknowledge(incident: string, why: string): Promise<Incident>;
 }
 
@@ -25,7 +25,7 @@ interface AcknowledgePage {
   readonly status: 200 | 404 | 410;
   readonly title: string;
   readonly text: string;
-  /** The words on the button, where there is something to do. */
+  /** The words on the button, if there is something to do. */
   readonly button?: string;
 }
 

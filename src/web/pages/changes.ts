@@ -22,7 +22,7 @@ interface ChangeHistory {
   readonly now: string[];
 }
 
-/** The certificate and what it was before; nothing where none was seen. */
+/** The certificate and what it was before; nothing if none was seen. */
 export function certificates(changes: readonly TargetChange[], now: number): Markup {
   const seen = groupByValue(changes, 'certificate');
   if (seen.length === 0) return nothing;

@@ -3,7 +3,7 @@ import { dayMs, formatSeconds } from '#kernel/units.ts';
 import { foreign, html, type Markup, moment, nothing } from './markup.ts';
 import { texts } from './texts.ts';
 
-/** Figures of a step; null where there is nothing to go by. */
+/** Figures of a step; null if there is nothing to go by. */
 export interface ChartPoint {
   readonly at: number;
   readonly p50: number | null;
@@ -109,7 +109,7 @@ export function eventList({ events }: ChartValue): Markup {
 
 type MeasuredPoint = ChartPoint & { readonly p50: number; readonly p95: number };
 
-// Where nothing is known there is a gap.
+// If nothing is known there is a gap.
 function unbroken(points: readonly ChartPoint[]): readonly MeasuredPoint[][] {
   const runs: MeasuredPoint[][] = [];
   let run: MeasuredPoint[] = [];

@@ -15,7 +15,7 @@ import { texts } from './texts.ts';
 const minute = 60_000;
 const fineSteps = [1, 2, 5, 10, 15, 20, 30].map((seconds) => seconds * 1_000);
 
-// A step holds a round at least: shorter ones would show gaps where there are none.
+// A step holds a round at least: shorter ones would show gaps if there are none.
 function stepMsOf({ from, to }: TimeSpan, points: number, everyMs: number | null): number | undefined {
   const shortest = (to - from) / points;
   const fine = fineSteps.find((step) => step >= Math.max(shortest, everyMs ?? minute));

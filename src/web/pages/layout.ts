@@ -21,7 +21,7 @@ export interface Frame {
   readonly every?: number;
   /** Whether something is being looked up that the page will show in a moment. */
   readonly again?: boolean;
-  /** The target whose events count; all where it is not said. */
+  /** The target whose events count; all if it is not said. */
   readonly liveOf?: string;
   /** Names of further assets: scripts, run in order, and modules after them. */
   readonly scripts?: readonly string[];

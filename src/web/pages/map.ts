@@ -13,7 +13,7 @@ export interface MarkedNode {
 // Of several nodes in a country the mark shows what most asks for a look.
 const order: readonly StateName[] = ['down', 'partial', 'unknown', 'waiting', 'maintenance', 'up'];
 
-/** The world with a mark for each country that has nodes; nothing where no place is known. */
+/** The world with a mark for each country that has nodes; nothing if no place is known. */
 export function worldMap(nodes: readonly MarkedNode[], { world, url }: Pick<Assets, 'world' | 'url'>): Markup {
   const countries = Map.groupBy(nodes, ({ node }) => node.countryCode);
   const marks = [...countries].flatMap(([country, inside]) => {

@@ -11,11 +11,11 @@ export interface NodeValue extends Omit<NodeStatus, 'capabilities'> {
   readonly capabilities: Readonly<
     Partial<Record<string, NodeStatus['capabilities'][keyof NodeStatus['capabilities']]>>
   >;
-  /** Since when it has been away, in milliseconds; null where it is there, or that is not known. */
+  /** Since when it has been away, in milliseconds; null if it is there, or that is not known. */
   readonly awayMs: number | null;
-  /** How many targets it votes on; null where there is no monitor. */
+  /** How many targets it votes on; null if there is no monitor. */
   readonly targets: number | null;
-  /** The share of its votes that others did not agree with; null where there is nothing to compare. */
+  /** The share of its votes that others did not agree with; null if there is nothing to compare. */
   readonly disagreement: number | null;
 }
 
@@ -68,7 +68,7 @@ interface NodeColumn {
   readonly name: string;
   readonly kind: string;
   readonly cell: (node: NodeValue) => Markup | string;
-  /** What it says, where its name does not. */
+  /** What it says, if its name does not. */
   readonly meaning?: string;
 }
 

@@ -60,7 +60,7 @@ function columnsOf(check: CheckTypeName, results: readonly ReportResult[]): read
   ];
 }
 
-// Where no place is known at all there is nothing to say about it.
+// If no place is known at all there is nothing to say about it.
 function placesOf(results: readonly ReportResult[]): readonly Markup[] {
   const places = results.map(({ node }) => [node.city, node.country].filter((part) => part !== '').join(', '));
   const unknown = places.every((one) => one === '')

@@ -16,7 +16,7 @@ export interface Past {
   readonly since: number | null;
   /** How long it is known, in milliseconds, if that is less than the 90 days; else null. */
   readonly knownMs: number | null;
-  /** Null where the target has no objective. */
+  /** Null if the target has no objective. */
   readonly budgetLeft: number | null;
 }
 

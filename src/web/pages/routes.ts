@@ -11,7 +11,7 @@ import type { ServiceReader, PageSet } from './site.ts';
 export interface PageRoutes {
   readonly site: PageSet;
   readonly assets: Assets;
-  /** Null where there is no check service. */
+  /** Null if there is no check service. */
   readonly service: ServiceReader | null;
   readonly nodes: () => readonly NodeValue[];
   /** Whether targets are watched: then the first page is about them. */

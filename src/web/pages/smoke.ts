@@ -9,7 +9,7 @@ const [wide, high] = [12, 64];
 // A round is no wider than this share of the row, however few there were.
 const leastRounds = 40;
 
-/** Loss and spread of the last rounds, a row for each node on one scale from zero up; nothing where a check sends no echoes. */
+/** Loss and spread of the last rounds, a row for each node on one scale from zero up; nothing if a check sends no echoes. */
 export function smoke({ spreads }: Pick<LiveTarget, 'spreads'>): Markup {
   const rows = [...spreads].filter(([, all]) => all.length > 0);
   if (rows.length === 0) return nothing;

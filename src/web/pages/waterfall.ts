@@ -35,7 +35,7 @@ export function waterfall(phases: Phases, longest: number): Markup {
   </svg>`;
 }
 
-/** What the colours of a waterfall mean; nothing where there is none. */
+/** What the colours of a waterfall mean; nothing if there is none. */
 export function waterfallLegend(all: readonly Phases[]): Markup {
   const used = order.filter((phase) => all.some((phases) => phases[phase] !== undefined));
   if (used.length === 0) return nothing;

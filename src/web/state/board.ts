@@ -17,7 +17,7 @@ export interface BoardTarget {
   readonly hasObjective: boolean;
   /** The rules in words, by name. */
   readonly rules: readonly { readonly name: string; readonly words: string; readonly severity: string }[];
-  /** The longest time between two rounds; null where none is known. */
+  /** The longest time between two rounds; null if none is known. */
   readonly everyMs: number | null;
   /** What a round saw holds no longer than this. */
   readonly holdsMs: number;
@@ -30,19 +30,19 @@ export interface LiveTarget extends BoardTarget {
   readonly status: ShownStatus;
   /** If nothing was seen of it so far, when its first check is due, null if never; undefined afterwards. */
   readonly firstDueAt: number | null | undefined;
-  /** Since when, or null where nothing is known. */
+  /** Since when, or null if nothing is known. */
   readonly since: number | null;
   readonly dueAt: number | null;
   /** How it was lately: from when on it was in each state, the oldest first. */
   readonly changes: readonly StateChange[];
   /** What each node saw last, with all its details. */
   readonly votes: readonly Vote[];
-  /** The middle time of the nodes that were up, in seconds, for the last rounds; null where none was. */
+  /** The middle time of the nodes that were up, in seconds, for the last rounds; null if none was. */
   readonly recent: readonly (number | null)[];
   /** How many rounds there were since the start. */
   readonly rounds: number;
   readonly incidents: readonly Incident[];
-  /** By node, the spread of the echoes of the last rounds; empty where the check sends none. */
+  /** By node, the spread of the echoes of the last rounds; empty if the check sends none. */
   readonly spreads: ReadonlyMap<string, readonly Spread[]>;
 }
 

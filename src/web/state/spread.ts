@@ -1,6 +1,6 @@
 import type { Outcome } from '#checks/index.ts';
 
-/** How the echoes of a round came back: their times in seconds, null where all were lost, and the share that was lost. */
+/** How the echoes of a round came back: their times in seconds, null if all were lost, and the share that was lost. */
 export interface Spread {
   readonly dueAt: number;
   readonly loss: number;
@@ -9,7 +9,7 @@ export interface Spread {
   readonly most: number | null;
 }
 
-/** What a node found, where its check sends several echoes. */
+/** What a node found, if its check sends several echoes. */
 export function spreadOf({ facts }: Outcome, dueAt: number): Spread | null {
   const { loss, rtt_min: least = null, rtt_mean: mean = null, rtt_max: most = null } = facts;
   return loss === undefined ? null : { dueAt, loss, least, mean, most };

@@ -13,11 +13,11 @@ export interface RecentTime {
 export interface NodeView {
   /** As it counts: what a suspected node saw is unknown. */
   readonly outcome: Outcome;
-  /** What the check type gives as its answers; null where it gives none. */
+  /** What the check type gives as its answers; null if it gives none. */
   readonly answers: readonly string[] | null;
   /** The node's successful results within the rule's window, oldest first, this round's included. */
   readonly recentTimes: readonly RecentTime[];
-  /** How the budget of the target's objective stands; null where it has none. */
+  /** How the budget of the target's objective stands; null if it has none. */
   readonly budget: BudgetNow | null;
   /** When the round was due. */
   readonly now: number;
@@ -31,7 +31,7 @@ export interface NodeView {
 export interface Judgement {
   readonly status: 'up' | 'down' | 'unknown';
   readonly reason: string;
-  /** Why, in words, for the vote table; null where all is well. */
+  /** Why, in words, for the vote table; null if all is well. */
   readonly message: string | null;
   /** To be noted about the node for later rounds. */
   readonly note?: string;
@@ -68,21 +68,21 @@ export interface RuleKind<Key extends string, OptionsSchema extends z.ZodType> {
   readonly Options: OptionsSchema;
   readonly wording: RuleWording;
   readonly severity: (typeof severities)[number];
-  /** On how many nodes the condition must hold where the rule does not say it. */
+  /** On how many nodes the condition must hold if the rule does not say it. */
   readonly nodes: Threshold;
-  /** True where the options are that threshold themselves. */
+  /** True if the options are that threshold themselves. */
   readonly isThreshold: boolean;
   /** Whether the target is down if it holds: then no lesser incident is notified, nor one of a target that depends on it. */
   readonly isOutage: boolean;
   /** Whether another round at once tells more about it than the next one that is due. */
   readonly canBeConfirmed: boolean;
-  /** True where it is about the nodes that look, not about the target: what makes them blind explains it. */
+  /** True if it is about the nodes that look, not about the target: what makes them blind explains it. */
   readonly isAboutNodes?: boolean;
-  /** True where it is about the target, whatever single nodes see: it is asked once in a round, and needs an objective. */
+  /** True if it is about the target, whatever single nodes see: it is asked once in a round, and needs an objective. */
   readonly isAboutTarget?: boolean;
   /** For how long the condition must hold, in milliseconds, before an incident opens; nothing for no time. */
   holdMs?(options: z.output<OptionsSchema>): number;
-  /** How far back its recentTimes reach; 0 where it needs none. */
+  /** How far back its recentTimes reach; 0 if it needs none. */
   windowMs(options: z.output<OptionsSchema>): number;
   /** Why targets of this check type, checked every so often (null by a pattern), cannot have such a rule, or null. */
   refuses(check: AnyCheck, options: z.output<OptionsSchema>, everyMs: number | null): string | null;

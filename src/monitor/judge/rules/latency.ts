@@ -66,7 +66,7 @@ function nameOf(statistic: Statistic, windowMs: number): string {
   return statistic === 'last' ? 'the time' : `${statistic} of ${describeDuration(windowMs)}`;
 }
 
-/** A figure of some recentTimes in seconds; percentiles by nearest rank. NaN, which is above nothing, where there is no time. */
+/** A figure of some recentTimes in seconds; percentiles by nearest rank. NaN, which is above nothing, if there is no time. */
 export function statisticOf(recentTimes: readonly RecentTime[], statistic: Statistic): number {
   const seconds = recentTimes.map((time) => time.seconds);
   switch (statistic) {
