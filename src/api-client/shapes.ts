@@ -27,7 +27,18 @@ export interface NodeHealth extends CheckNode {
   >;
 }
 
-export type CheckKind = 'ping' | 'http' | 'tcp' | 'dns' | 'udp' | 'tls' | 'grpc' | 'websocket' | 'domain';
+/** A type of checks; newer services may have others. */
+export type CheckKind =
+  | 'ping'
+  | 'http'
+  | 'tcp'
+  | 'dns'
+  | 'udp'
+  | 'tls'
+  | 'grpc'
+  | 'websocket'
+  | 'domain'
+  | (string & Record<never, never>);
 
 /** A place of nodes: everything that is given must fit. */
 export interface CheckLocation {

@@ -21,18 +21,26 @@ export interface LeaseTimes {
 
 export const leaseTimes: LeaseTimes = { renewEveryMs: 3_000, takeAfterMs: 10_000, stopAfterMs: 8_000 };
 
+// As long as a leader tries to reach NATS before it goes on alone.
+const longestGapMs = 5_000;
+
 /** A lease as one hub sees it. */
 export interface ObservedLease {
   /** Null if there is none. */
   readonly lease: Lease | null;
   /** When this hub saw its last change, by its own monotonic clock. */
   readonly changedAt: number;
+  /** When it last looked. */
+  readonly lookedAt: number;
 }
 
-/** The lease after another look at the key. */
+/**
+ * The lease after another look at the key. After a time without looks, because NATS was away or this process was suspended, the wait
+ * for a change begins anew: a leader that went on alone comes back first.
+ */
 export function observeLease(before: ObservedLease | null, lease: Lease | null, now: number): ObservedLease {
-  const isSame = before !== null && before.lease?.revision === lease?.revision;
-  return isSame ? before : { lease, changedAt: now };
+  const isSame = before !== null && before.lease?.revision === lease?.revision && now - before.lookedAt <= longestGapMs;
+  return { lease, changedAt: isSame ? before.changedAt : now, lookedAt: now };
 }
 
 /** Whether a follower may try to take it. */

@@ -6,11 +6,18 @@ const lease: Lease = { hub: 'a', epoch: 3, revision: 7, isReleased: false };
 
 test('a lease may be taken ten seconds after its last change, by the own clock', () => {
   const first = observeLease(null, lease, 1_000);
-  const again = observeLease(first, { ...lease }, 9_000);
+  const again = observeLease(observeLease(first, { ...lease }, 5_000), { ...lease }, 9_000);
   expect(canTake(again, 10_999, leaseTimes)).toBe(false);
   expect(canTake(again, 11_000, leaseTimes)).toBe(true);
   const renewed = observeLease(again, { ...lease, revision: 8 }, 10_500);
   expect(canTake(renewed, 20_499, leaseTimes)).toBe(false);
+});
+
+test('a hub that could not look for a while waits anew', () => {
+  const first = observeLease(null, lease, 1_000);
+  const back = observeLease(first, { ...lease }, 60_000);
+  expect(canTake(back, 69_999, leaseTimes)).toBe(false);
+  expect(canTake(back, 70_000, leaseTimes)).toBe(true);
 });
 
 test('a lease that was handed over may be taken at once, and so may one that nobody ever held', () => {
