@@ -5,10 +5,15 @@ import { alertmanager } from './alertmanager.ts';
 import type { ChannelEnvironment, Contact, ContactProblem, Section } from './channel.ts';
 import { discord } from './discord.ts';
 import { email } from './email.ts';
+import { googlechat } from './googlechat.ts';
+import { gotify } from './gotify.ts';
 import { matrix } from './matrix.ts';
+import { mattermost } from './mattermost.ts';
 import { ntfy } from './ntfy.ts';
 import { opsgenie } from './opsgenie.ts';
 import { pagerduty } from './pagerduty.ts';
+import { pushover } from './pushover.ts';
+import { rocketchat } from './rocketchat.ts';
 import { slack } from './slack.ts';
 import { teams } from './teams.ts';
 import { telegram } from './telegram.ts';
@@ -26,8 +31,13 @@ const channels = [
   slack,
   discord,
   teams,
+  mattermost,
+  rocketchat,
+  googlechat,
   telegram,
   ntfy,
+  gotify,
+  pushover,
   matrix,
   pagerduty,
   opsgenie,

@@ -2,10 +2,15 @@ import type { z } from 'zod';
 import { alertmanager } from '#channels/alertmanager.ts';
 import type { ChannelType } from '#channels/channel.ts';
 import { discord } from '#channels/discord.ts';
+import { googlechat } from '#channels/googlechat.ts';
+import { gotify } from '#channels/gotify.ts';
 import { matrix } from '#channels/matrix.ts';
+import { mattermost } from '#channels/mattermost.ts';
 import { ntfy } from '#channels/ntfy.ts';
 import { opsgenie } from '#channels/opsgenie.ts';
 import { pagerduty } from '#channels/pagerduty.ts';
+import { pushover } from '#channels/pushover.ts';
+import { rocketchat } from '#channels/rocketchat.ts';
 import { slack } from '#channels/slack.ts';
 import { teams } from '#channels/teams.ts';
 import { telegram } from '#channels/telegram.ts';
@@ -58,6 +63,10 @@ const routingKey = '0123456789abcdef0123456789abcdef';
 const geniusKey = 'eb243592-faa2-4ba2-a551-1afdf565c889';
 const accessToken = 'syt_d2F0Y2hwb3N0_abcdefghij';
 const ntfyToken = 'tk_AgQdq7mVBoFD37zQVN29RhuMzNIz2';
+const hookKey = 'xxgeneratedkeyxx1234567890';
+const gotifyToken = 'AKoW5h3uYqPmn2d';
+const pushoverToken = 'azGDORePK8gMaC0QOYAMyEEuzJnyUi';
+const pushoverUser = 'uQiRzpo4DXghDmr9QzzfQu27cmVRsG';
 const webhookSecret = 'whsec-0123456789abcdef';
 
 /** Every service that is spoken to over HTTP. */
@@ -171,6 +180,78 @@ export const httpServices: readonly HttpService[] = [
     follows: null,
   },
   {
+    name: 'mattermost',
+    open: (origin, clock) => openContact(mattermost, { url: `${origin}/hooks/${hookKey}` }, {}, clock),
+    fake:
+      () =>
+      ({ method, path, body }) => {
+        const refusal = (status: number, id: string, message: string) =>
+          says(status, { id, message, status_code: status });
+        if (method !== 'POST' || path !== `/hooks/${hookKey}`)
+          return refusal(400, 'web.incoming_webhook.invalid.app_error', 'Invalid webhook.');
+        const { text = '', attachments = [] } = JSON.parse(body);
+        if (text === '' && attachments.length === 0)
+          return refusal(400, 'web.incoming_webhook.text.app_error', 'No text specified.');
+        if (JSON.stringify(attachments).length > 8_000)
+          return refusal(400, 'web.incoming_webhook.split_props_length.app_error', 'Unable to split webhook props.');
+        return { status: 200, headers: { 'content-type': 'text/plain' }, body: 'ok' };
+      },
+    secrets: [hookKey],
+    readsStatusOnly: true,
+    follows: null,
+  },
+  {
+    name: 'rocketchat',
+    open: (origin, clock) => openContact(rocketchat, { url: `${origin}/hooks/6537f7/${hookKey}` }, {}, clock),
+    fake:
+      () =>
+      ({ path, body }) => {
+        if (path !== `/hooks/6537f7/${hookKey}`)
+          return says(404, { success: false, error: 'Invalid integration id or token provided.' });
+        const { text, attachments } = JSON.parse(body);
+        return text.length <= 5_000 && attachments[0].text.length <= 5_000
+          ? says(200, { success: true })
+          : says(400, { success: false, error: 'error-message-size-exceeded' });
+      },
+    secrets: [hookKey],
+    readsStatusOnly: false,
+    follows: null,
+  },
+  {
+    name: 'googlechat',
+    open: (origin, clock) =>
+      openContact(
+        googlechat,
+        { url: `${origin}/v1/spaces/AAAA/messages?key=AIzaSyDummyKey00&token=${hookKey}` },
+        {},
+        clock,
+      ),
+    fake() {
+      let count = 0;
+      const refusal = (code: number, status: string, message: string) =>
+        says(code, { error: { code, message, status } });
+      return ({ path, body }) => {
+        const { pathname, searchParams } = new URL(path, 'http://chat');
+        if (pathname !== '/v1/spaces/AAAA/messages') return refusal(404, 'NOT_FOUND', 'Space not found.');
+        if (searchParams.get('token') !== hookKey || searchParams.get('key') !== 'AIzaSyDummyKey00')
+          return refusal(400, 'INVALID_ARGUMENT', 'API key not valid. Please pass a valid API key.');
+        if (searchParams.get('messageReplyOption') !== 'REPLY_MESSAGE_FALLBACK_TO_NEW_THREAD')
+          return refusal(400, 'INVALID_ARGUMENT', 'messageReplyOption is missing');
+        const { text, thread } = JSON.parse(body);
+        if (text.length > 4_096 || typeof thread.threadKey !== 'string')
+          return refusal(400, 'INVALID_ARGUMENT', 'Message cannot have more than 4096 characters.');
+        count += 1;
+        return says(200, { name: `spaces/AAAA/messages/m${count}`, text, thread: { name: 'spaces/AAAA/threads/t' } });
+      };
+    },
+    secrets: [hookKey, 'AIzaSyDummyKey00'],
+    readsStatusOnly: false,
+    follows: (later, first) => {
+      const keyOf = (one: Received) => (jsonOf(one)['thread'] as { threadKey?: string } | undefined)?.threadKey;
+      return keyOf(later) === keyOf(first);
+    },
+  },
+  {
     name: 'telegram',
     open: (origin, clock) =>
       openContact(telegram, { chat: -1_001_234_567_890, api_url: origin }, { token_file: telegramToken }, clock),
@@ -219,6 +300,58 @@ export const httpServices: readonly HttpService[] = [
     secrets: [ntfyToken],
     readsStatusOnly: false,
     follows: (later, first) => jsonOf(later)['sequence_id'] === jsonOf(first)['sequence_id'],
+  },
+  {
+    name: 'gotify',
+    open: (origin, clock) => openContact(gotify, { url: `${origin}/` }, { token_file: gotifyToken }, clock),
+    fake() {
+      let count = 0;
+      const refusal = (errorCode: number, error: string, errorDescription: string) =>
+        says(errorCode, { error, errorCode, errorDescription });
+      return ({ path, headers, body }) => {
+        if (path !== '/message') return refusal(404, 'Not Found', 'page not found');
+        if (headers['x-gotify-key'] !== gotifyToken)
+          return refusal(
+            401,
+            'Unauthorized',
+            'you need to provide a valid access token or user credentials to access this api',
+          );
+        const { message, priority } = JSON.parse(body);
+        if (message === '' || !Number.isInteger(priority))
+          return refusal(400, 'Bad Request', "Field 'message' is required");
+        count += 1;
+        return says(200, { id: count, appid: 1, message, priority, date: '2026-01-01T12:01:30Z' });
+      };
+    },
+    secrets: [gotifyToken],
+    readsStatusOnly: false,
+    follows: null,
+  },
+  {
+    name: 'pushover',
+    open: (origin, clock) =>
+      openContact(pushover, { url: origin }, { token_file: pushoverToken, user_file: pushoverUser }, clock),
+    fake: () => {
+      const request = '647d2300-702c-4b38-8b2f-d56326ae460b';
+      const refusal = (...errors: string[]) => says(400, { status: 0, request, errors });
+      return ({ path, body }) => {
+        const { token, user, message, title, priority, retry, expire } = JSON.parse(body);
+        if (token !== pushoverToken) return refusal('application token is invalid');
+        if (/^\/1\/receipts\/rLqVuqTRh62UzxtmqiaLzQmVcPgiCy\/cancel\.json$/.test(path))
+          return says(200, { status: 1, request });
+        if (path !== '/1/messages.json') return says(404, { status: 0, request, errors: ['not found'] });
+        if (user !== pushoverUser) return refusal('user identifier is not a valid user, group, or subscribed user key');
+        if (message === '' || message.length > 1_024) return refusal('message cannot be blank or too long');
+        if (title.length > 250) return refusal('title is too long');
+        if (priority !== 2) return says(200, { status: 1, request });
+        if (!(retry >= 30)) return refusal('retry must be supplied with priority=2 and must be at least 30');
+        if (!(expire <= 10_800)) return refusal('expire must be supplied with priority=2 and must be at most 10800');
+        return says(200, { status: 1, request, receipt: 'rLqVuqTRh62UzxtmqiaLzQmVcPgiCy' });
+      };
+    },
+    secrets: [pushoverToken, pushoverUser],
+    readsStatusOnly: false,
+    follows: ({ path }) => path === '/1/receipts/rLqVuqTRh62UzxtmqiaLzQmVcPgiCy/cancel.json',
   },
   {
     name: 'matrix',
