@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import { alertmanager } from '#channels/alertmanager.ts';
+import { apprise } from '#channels/apprise.ts';
 import type { ChannelType } from '#channels/channel.ts';
 import { discord } from '#channels/discord.ts';
 import { googlechat } from '#channels/googlechat.ts';
@@ -11,10 +12,15 @@ import { opsgenie } from '#channels/opsgenie.ts';
 import { pagerduty } from '#channels/pagerduty.ts';
 import { pushover } from '#channels/pushover.ts';
 import { rocketchat } from '#channels/rocketchat.ts';
+import { signal } from '#channels/signal.ts';
 import { slack } from '#channels/slack.ts';
+import { splunkOnCall } from '#channels/splunk-on-call.ts';
 import { teams } from '#channels/teams.ts';
 import { telegram } from '#channels/telegram.ts';
+import { twilio } from '#channels/twilio.ts';
+import { webex } from '#channels/webex.ts';
 import { webhook } from '#channels/webhook.ts';
+import { zulip } from '#channels/zulip.ts';
 import type { Clock } from '#kernel/clock.ts';
 import { Secret } from '#kernel/secret.ts';
 import { type Channel, renewalTimes } from '#monitor/notify/channel.ts';
@@ -50,6 +56,12 @@ export function openContact<Entry extends z.ZodType>(
   return type.open(environment, () => [{ notify: 'ops', entry, files: secrets }], {});
 }
 
+/** The texts of a request as a person would read them: JSON as it is, a form without its encoding. */
+export function bodyText({ headers, body }: Received): string {
+  const isForm = headers['content-type'] === 'application/x-www-form-urlencoded';
+  return isForm ? [...new URLSearchParams(body).values()].join('\n') : body;
+}
+
 export const jsonOf = ({ body }: Pick<Received, 'body'>) => JSON.parse(body) as Record<string, never>;
 
 /** An answer of JSON. */
@@ -67,6 +79,13 @@ const hookKey = 'xxgeneratedkeyxx1234567890';
 const gotifyToken = 'AKoW5h3uYqPmn2d';
 const pushoverToken = 'azGDORePK8gMaC0QOYAMyEEuzJnyUi';
 const pushoverUser = 'uQiRzpo4DXghDmr9QzzfQu27cmVRsG';
+const zulipKey = 'a0b1c2d3e4f5a0b1c2d3e4f5a0b1c2d3';
+const webexToken = 'NmQ4ODExNDYtZjI4Yi00YmQ2LWE5_PF84_consumer';
+const webexRoom = 'Y2lzY29zcGFyazovL3VzL1JPT00vYmJjZWIxYWQ';
+const twilioAccount = 'AC0123456789abcdef0123456789abcdef';
+const twilioToken = 'fedcba9876543210fedcba9876543210';
+const basic = (user: string, password: string) => Buffer.from(`${user}:${password}`).toString('base64');
+const formFields = ({ body }: Pick<Received, 'body'>) => Object.fromEntries(new URLSearchParams(body));
 const webhookSecret = 'whsec-0123456789abcdef';
 
 /** Every service that is spoken to over HTTP. */
@@ -252,6 +271,64 @@ export const httpServices: readonly HttpService[] = [
     },
   },
   {
+    name: 'zulip',
+    open: (origin, clock) =>
+      openContact(
+        zulip,
+        { url: `${origin}/`, bot: 'watchpost-bot@example.com', stream: 'ops' },
+        { key_file: zulipKey },
+        clock,
+      ),
+    fake() {
+      let count = 40;
+      const refusal = (status: number, code: string, msg: string) => says(status, { result: 'error', code, msg });
+      return (received) => {
+        const { path, headers } = received;
+        if (path !== '/api/v1/messages') return refusal(404, 'BAD_REQUEST', 'Not found');
+        if (headers.authorization !== `Basic ${basic('watchpost-bot@example.com', zulipKey)}`)
+          return refusal(401, 'UNAUTHORIZED', 'Invalid API key');
+        if (headers['content-type'] !== 'application/x-www-form-urlencoded')
+          return refusal(400, 'REQUEST_VARIABLE_MISSING', "Missing 'type' argument");
+        const { type, to, topic = '', content = '' } = formFields(received);
+        if (type !== 'stream' || to !== 'ops')
+          return refusal(400, 'STREAM_DOES_NOT_EXIST', `Channel '${to}' does not exist`);
+        if (topic === '' || topic.length > 60) return refusal(400, 'BAD_REQUEST', 'Topic is invalid');
+        if (content === '' || content.length > 10_000) return refusal(400, 'BAD_REQUEST', 'Message must not be empty');
+        count += 1;
+        return says(200, { result: 'success', msg: '', id: count });
+      };
+    },
+    secrets: [zulipKey, basic('watchpost-bot@example.com', zulipKey)],
+    readsStatusOnly: false,
+    follows: null,
+  },
+  {
+    name: 'webex',
+    open: (origin, clock) => openContact(webex, { room: webexRoom, url: origin }, { token_file: webexToken }, clock),
+    fake() {
+      let count = 0;
+      const posted = new Set<string>();
+      const refusal = (status: number, message: string) =>
+        says(status, { message, errors: [{ description: message }], trackingId: 'ROUTER_1' });
+      return ({ path, headers, body }) => {
+        if (path !== '/v1/messages') return refusal(404, 'The requested resource could not be found.');
+        if (headers.authorization !== `Bearer ${webexToken}`)
+          return refusal(401, 'The request requires a valid access token set in the Authorization request header.');
+        const { roomId, text, parentId } = JSON.parse(body);
+        if (roomId !== webexRoom) return refusal(404, 'Could not find a room with provided ID.');
+        if (Buffer.byteLength(text) > 7_439) return refusal(400, 'Message length limited to 7439 bytes');
+        if (parentId !== undefined && !posted.has(parentId)) return refusal(400, 'Invalid parentId');
+        count += 1;
+        const id = `Y2lzY29zcGFyazovL3VzL01FU1NBR0Uv${count}`;
+        if (parentId === undefined) posted.add(id);
+        return says(200, { id, roomId, roomType: 'group', text });
+      };
+    },
+    secrets: [webexToken],
+    readsStatusOnly: false,
+    follows: (later) => String(jsonOf(later)['parentId']) === 'Y2lzY29zcGFyazovL3VzL01FU1NBR0Uv1',
+  },
+  {
     name: 'telegram',
     open: (origin, clock) =>
       openContact(telegram, { chat: -1_001_234_567_890, api_url: origin }, { token_file: telegramToken }, clock),
@@ -274,6 +351,58 @@ export const httpServices: readonly HttpService[] = [
     secrets: [telegramToken],
     readsStatusOnly: false,
     follows: (later) => (jsonOf(later)['reply_parameters'] as { message_id?: number } | undefined)?.message_id === 41,
+  },
+  {
+    name: 'signal',
+    open: (origin, clock) =>
+      openContact(
+        signal,
+        { url: origin, number: '+15017122661', recipients: ['+15558675310', 'group.YWJj='] },
+        {},
+        clock,
+      ),
+    fake:
+      () =>
+      ({ path, body }) => {
+        if (path !== '/v2/send') return { status: 404, body: '404 page not found' };
+        const { message, number, recipients } = JSON.parse(body);
+        if (number !== '+15017122661') return says(400, { error: 'Specified account does not exist' });
+        return message !== '' && recipients.length === 2
+          ? says(201, { timestamp: '1767268890000' })
+          : says(400, { error: 'Please provide at least one recipient' });
+      },
+    secrets: [],
+    readsStatusOnly: false,
+    follows: null,
+  },
+  {
+    name: 'twilio',
+    open: (origin, clock) =>
+      openContact(
+        twilio,
+        { account: twilioAccount, from: '+15017122661', to: '+15558675310', url: origin },
+        { token_file: twilioToken },
+        clock,
+      ),
+    fake: () => (received) => {
+      const { path, headers } = received;
+      const refusal = (status: number, code: number, message: string) =>
+        says(status, { code, message, more_info: `https://www.twilio.com/docs/errors/${code}`, status });
+      if (path !== `/2010-04-01/Accounts/${twilioAccount}/Messages.json`)
+        return refusal(404, 20_404, 'The requested resource was not found');
+      if (headers.authorization !== `Basic ${basic(twilioAccount, twilioToken)}`)
+        return refusal(401, 20_003, 'Authenticate');
+      const { To: to = '', From: from = '', Body: text = '' } = formFields(received);
+      if (to !== '+15558675310') return refusal(400, 21_211, "Invalid 'To' Phone Number");
+      if (from !== '+15017122661') return refusal(400, 21_212, "Invalid 'From' Number");
+      if (text === '') return refusal(400, 21_602, 'Message body is required');
+      if (text.length > 1_600)
+        return refusal(400, 21_617, 'The concatenated message body exceeds the 1600 character limit');
+      return says(201, { sid: 'SM0123456789abcdef0123456789abcdef', status: 'queued', error_code: null, body: text });
+    },
+    secrets: [twilioToken, basic(twilioAccount, twilioToken)],
+    readsStatusOnly: false,
+    follows: null,
   },
   {
     name: 'ntfy',
@@ -432,6 +561,27 @@ export const httpServices: readonly HttpService[] = [
       path.includes(encodeURIComponent(String(jsonOf(first)['alias']))) && path.includes('/close?'),
   },
   {
+    name: 'splunk_on_call',
+    open: (origin, clock) =>
+      openContact(splunkOnCall, { url: `${origin}/integrations/generic/20131114/alert/${hookKey}/ops` }, {}, clock),
+    fake:
+      () =>
+      ({ path, body }) => {
+        if (path !== `/integrations/generic/20131114/alert/${hookKey}/ops`)
+          return says(404, { result: 'failure', messages: 'not found' });
+        const { message_type: type, entity_id: id, state_start_time: start } = JSON.parse(body);
+        const isSound =
+          /^(?:CRITICAL|WARNING|INFO|ACKNOWLEDGEMENT|RECOVERY)$/.test(type) && id !== '' && Number.isInteger(start);
+        return isSound && body.length < 20_480
+          ? says(200, { result: 'success', entity_id: id })
+          : says(400, { result: 'failure', messages: 'message_type is invalid' });
+      },
+    secrets: [hookKey],
+    readsStatusOnly: false,
+    follows: (later, first) =>
+      jsonOf(later)['entity_id'] === jsonOf(first)['entity_id'] && String(jsonOf(later)['message_type']) === 'RECOVERY',
+  },
+  {
     name: 'alertmanager',
     open: (origin, clock) => openContact(alertmanager, { urls: [`${origin}/`] }, {}, clock),
     fake:
@@ -454,6 +604,23 @@ export const httpServices: readonly HttpService[] = [
       const labels = ({ body }: Received) => JSON.stringify(JSON.parse(body)[0].labels);
       return labels(later) === labels(first) && JSON.parse(later.body)[0].endsAt === '2026-01-01T12:09:12.000Z';
     },
+  },
+  {
+    name: 'apprise',
+    open: (origin, clock) => openContact(apprise, { url: `${origin}/notify/${hookKey}`, tag: 'ops' }, {}, clock),
+    fake:
+      () =>
+      ({ path, body }) => {
+        if (path !== `/notify/${hookKey}`) return { status: 204 };
+        const { body: text, type, format, tag } = JSON.parse(body);
+        if (tag !== 'ops') return says(424, { error: 'One or more notification could not be sent.' });
+        return text !== '' && ['info', 'success', 'warning', 'failure'].includes(type) && format === 'text'
+          ? says(200, { error: '', details: [] })
+          : says(400, { error: 'Bad FORM Payload provided' });
+      },
+    secrets: [hookKey],
+    readsStatusOnly: true,
+    follows: null,
   },
   {
     name: 'webhook',
