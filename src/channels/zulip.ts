@@ -17,7 +17,7 @@ const ZulipEntry = z.strictObject({
   bot: z
     .email({ error: 'expected the mail address of a bot, such as "watchpost-bot@example.zulipchat.com"' })
     .describe('The mail address of the bot.'),
-  key_file: FilePath.describe('A file that holds the API key of the bot.'),
+  api_key_file: FilePath.describe('A file that holds the API key of the bot.'),
   stream: z
     .union([z.int().min(1), z.string().min(1).max(60)], { error: 'expected the name or the id of a channel' })
     .transform(String)
@@ -44,7 +44,7 @@ async function send(message: Message, { contact, ...sending }: SendContext<Zulip
   const title = escapedMarkdown(clipped(text.title, 250));
   // At most 10,000 characters. `stream` is understood by all versions, `channel` from 9.0 on.
   const form = formOf({ type: 'stream', to: stream, topic, content: `**${title}**\n\n${markdownOf(text, 9_000)}` });
-  const credentials = basicCredentials(bot, fileOf(contact, 'key_file').reveal());
+  const credentials = basicCredentials(bot, fileOf(contact, 'api_key_file').reveal());
   const request = {
     url: `${url.replace(/\/+$/, '')}/api/v1/messages`,
     headers: { ...form.headers, authorization: `Basic ${credentials}` },

@@ -276,7 +276,7 @@ export const httpServices: readonly HttpService[] = [
       openContact(
         zulip,
         { url: `${origin}/`, bot: 'watchpost-bot@example.com', stream: 'ops' },
-        { key_file: zulipKey },
+        { api_key_file: zulipKey },
         clock,
       ),
     fake() {
