@@ -85,7 +85,8 @@ const webexRoom = 'Y2lzY29zcGFyazovL3VzL1JPT00vYmJjZWIxYWQ';
 const twilioAccount = 'AC0123456789abcdef0123456789abcdef';
 const twilioToken = 'fedcba9876543210fedcba9876543210';
 const basic = (user: string, password: string) => Buffer.from(`${user}:${password}`).toString('base64');
-const formFields = ({ body }: Pick<Received, 'body'>) => Object.fromEntries(new URLSearchParams(body));
+/** The fields of a form. */
+export const formFields = ({ body }: Pick<Received, 'body'>) => Object.fromEntries(new URLSearchParams(body));
 const webhookSecret = 'whsec-0123456789abcdef';
 
 /** Every service that is spoken to over HTTP. */
