@@ -17,7 +17,7 @@ import { pushover } from './pushover.ts';
 import { rocketchat } from './rocketchat.ts';
 import { signal } from './signal.ts';
 import { slack } from './slack.ts';
-import { splunkOnCall } from './splunk-on-call.ts';
+import { splunkoncall } from './splunkoncall.ts';
 import { teams } from './teams.ts';
 import { telegram } from './telegram.ts';
 import { twilio } from './twilio.ts';
@@ -51,7 +51,7 @@ const channels = [
   matrix,
   pagerduty,
   opsgenie,
-  splunkOnCall,
+  splunkoncall,
   alertmanager,
   apprise,
 ] as const;

@@ -19,7 +19,7 @@ export interface NotificationService {
     | 'pushover'
     | 'pagerduty'
     | 'opsgenie'
-    | 'splunk_on_call'
+    | 'splunkoncall'
     | 'matrix';
   /** An address that is a secret, or that of a server. */
   readonly url?: string;
@@ -55,7 +55,7 @@ export function serviceEntry(draft: Draft, service: NotificationService): PlainM
     case 'mattermost':
     case 'rocketchat':
     case 'googlechat':
-    case 'splunk_on_call':
+    case 'splunkoncall':
       if (url === '') return null;
       return { [kind]: isVariable(url) ? { url } : { url_file: draft.secret(`${kind}-url`, url) } };
     case 'telegram':

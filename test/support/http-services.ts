@@ -14,7 +14,7 @@ import { pushover } from '#channels/pushover.ts';
 import { rocketchat } from '#channels/rocketchat.ts';
 import { signal } from '#channels/signal.ts';
 import { slack } from '#channels/slack.ts';
-import { splunkOnCall } from '#channels/splunk-on-call.ts';
+import { splunkoncall } from '#channels/splunkoncall.ts';
 import { teams } from '#channels/teams.ts';
 import { telegram } from '#channels/telegram.ts';
 import { twilio } from '#channels/twilio.ts';
@@ -562,9 +562,9 @@ export const httpServices: readonly HttpService[] = [
       path.includes(encodeURIComponent(String(jsonOf(first)['alias']))) && path.includes('/close?'),
   },
   {
-    name: 'splunk_on_call',
+    name: 'splunkoncall',
     open: (origin, clock) =>
-      openContact(splunkOnCall, { url: `${origin}/integrations/generic/20131114/alert/${hookKey}/ops` }, {}, clock),
+      openContact(splunkoncall, { url: `${origin}/integrations/generic/20131114/alert/${hookKey}/ops` }, {}, clock),
     fake:
       () =>
       ({ path, body }) => {

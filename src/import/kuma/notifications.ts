@@ -49,7 +49,7 @@ const services: Readonly<Record<string, (text: (key: string) => string) => Notif
   mattermost: (text) => ({ kind: 'mattermost', url: text('mattermostWebhookUrl') }),
   'rocket.chat': (text) => ({ kind: 'rocketchat', url: text('rocketwebhookURL') }),
   GoogleChat: (text) => ({ kind: 'googlechat', url: text('googleChatWebhookURL') }),
-  Splunk: (text) => ({ kind: 'splunk_on_call', url: text('splunkRestURL') }),
+  Splunk: (text) => ({ kind: 'splunkoncall', url: text('splunkRestURL') }),
   gotify: (text) => ({ kind: 'gotify', url: text('gotifyserverurl'), secret: text('gotifyapplicationToken') }),
   pushover: (text) => ({
     kind: 'pushover',

@@ -33,7 +33,7 @@ describe.concurrent.each(httpServices)('$name', (service) => {
     // Who keeps an alert for each incident has no use for what is about none.
     const isUseless =
       message.incidents.length === 0 &&
-      ['pagerduty', 'opsgenie', 'splunk_on_call', 'alertmanager'].includes(service.name);
+      ['pagerduty', 'opsgenie', 'splunkoncall', 'alertmanager'].includes(service.name);
     expect(receipt).toMatchObject(isUseless ? { kind: 'rejected' } : { kind: 'delivered' });
     await channel.close();
   });

@@ -14,7 +14,7 @@ import { pushover } from '#channels/pushover.ts';
 import { rocketchat } from '#channels/rocketchat.ts';
 import { signal } from '#channels/signal.ts';
 import { slack } from '#channels/slack.ts';
-import { splunkOnCall } from '#channels/splunk-on-call.ts';
+import { splunkoncall } from '#channels/splunkoncall.ts';
 import { teams } from '#channels/teams.ts';
 import { telegram } from '#channels/telegram.ts';
 import { twilio } from '#channels/twilio.ts';
@@ -573,8 +573,8 @@ describe('webex', () => {
   });
 });
 
-describe('splunk_on_call', () => {
-  const open = (origin: string) => openContact(splunkOnCall, { url: `${origin}/alert/key/ops` });
+describe('splunkoncall', () => {
+  const open = (origin: string) => openContact(splunkoncall, { url: `${origin}/alert/key/ops` });
 
   test('has one incident for each of ours, which the end resolves', async () => {
     const warning = { ...opened, incidents: [{ ...shopDown, severity: 'warning' as const }] };
@@ -679,7 +679,7 @@ test.each([
   { channel: 'slack', changes: {} },
   { channel: 'pagerduty', changes: { grouping: null, storm: null } },
   { channel: 'opsgenie', changes: { grouping: null, storm: null } },
-  { channel: 'splunk_on_call', changes: { grouping: null, storm: null } },
+  { channel: 'splunkoncall', changes: { grouping: null, storm: null } },
   { channel: 'alertmanager', changes: { grouping: { waitMs: 0, intervalMs: 0 }, storm: null, remindMs: [] } },
 ])('$channel is told as its recipients wish, but for what it does itself', ({ channel, changes }) => {
   const wished = {

@@ -217,7 +217,7 @@ test.each([
   },
   {
     config: { type: 'Splunk', splunkRestURL: 'https://alert.victorops.com/integrations/generic/20131114/alert/x/ops' },
-    entry: { splunk_on_call: { url_file: 'secrets/splunk_on_call-url' } },
+    entry: { splunkoncall: { url_file: 'secrets/splunkoncall-url' } },
   },
   {
     config: { type: 'gotify', gotifyserverurl: 'https://gotify.example.com/', gotifyapplicationToken: 'x' },

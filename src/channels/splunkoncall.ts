@@ -10,14 +10,14 @@ import { createHttpChannel, parsed, type SendContext, unreadable } from './http-
 import { retry } from './http-receipt.ts';
 import { needsOneUrl, urlKeys, urlOf, urlProblems } from './secret-url.ts';
 
-const SplunkOnCallEntry = z
+const SplunkoncallEntry = z
   .strictObject(
     urlKeys(
       'expected the address of the REST endpoint with a routing key, such as "https://alert.victorops.com/integrations/generic/20131114/alert/.../ops"',
     ),
   )
   .superRefine(needsOneUrl, always);
-type SplunkOnCallEntry = z.output<typeof SplunkOnCallEntry>;
+type SplunkoncallEntry = z.output<typeof SplunkoncallEntry>;
 
 const Said = z.object({ result: z.string(), messages: z.string().optional() });
 
@@ -25,18 +25,18 @@ const Said = z.object({ result: z.string(), messages: z.string().optional() });
 const messageTypes = { critical: 'CRITICAL', warning: 'WARNING', info: 'INFO' } as const;
 
 /** Begins an incident for each of ours and ends it; its id is the key that a repeat has as well. */
-export const splunkOnCall: ChannelType<'splunk_on_call', typeof SplunkOnCallEntry> = {
-  name: 'splunk_on_call',
+export const splunkoncall: ChannelType<'splunkoncall', typeof SplunkoncallEntry> = {
+  name: 'splunkoncall',
   summary: 'Triggers and resolves incidents of Splunk On-Call (VictorOps).',
-  Entry: SplunkOnCallEntry,
+  Entry: SplunkoncallEntry,
   sections: {},
   recipientsOf: ({ notify }) => [notify],
   problemsOf: urlProblems,
   policyOf: withoutGrouping,
-  open: (environment, contacts) => createHttpChannel({ name: 'splunk_on_call', environment, contacts, send }),
+  open: (environment, contacts) => createHttpChannel({ name: 'splunkoncall', environment, contacts, send }),
 };
 
-async function send(message: Message, sending: SendContext<SplunkOnCallEntry>): Promise<DeliveryReceipt> {
+async function send(message: Message, sending: SendContext<SplunkoncallEntry>): Promise<DeliveryReceipt> {
   const url = urlOf(sending.contact);
   return forEachIncident(message, async (incident) =>
     sending.send({ url, json: alertOf(incident, message) }, receiptOf),
