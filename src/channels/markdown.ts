@@ -1,11 +1,17 @@
 import { type ChatText, clipped } from './chat-text.ts';
 
+const special = /(https?:\/\/[^\s[\]()<>*`\\@]+)|[\\*_~`#]|\]\(|<|(?<!\w)@/g;
+
 /**
- * Text that Markdown shows as it is. A zero-width space breaks `@name`, so that no text of a target calls people; mail addresses
- * stay as they are.
+ * Text that Markdown shows as it is; addresses are links still. A zero-width space breaks `@name`, `<...>` and `](`, which not all
+ * services can escape, so that no text of a target calls people or hides where a link leads.
  */
 export function escapedMarkdown(text: string): string {
-  return text.replaceAll(/[\\*_~`#[\]|<>]/g, String.raw`\$&`).replaceAll(/(?<!\w)@/g, '@\u200B');
+  return text.replaceAll(special, (found, url?: string) => {
+    if (url !== undefined) return url;
+    if (found === '](') return ']\u200B(';
+    return found === '@' || found === '<' ? `${found}\u200B` : `\\${found}`;
+  });
 }
 
 /** The message without its title as Markdown, at most `most` UTF-16 code units; links come first, so that none is cut. */

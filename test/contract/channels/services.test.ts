@@ -417,8 +417,11 @@ describe('alertmanager', () => {
 });
 
 describe('mattermost and rocketchat', () => {
-  const hostile = { ...opened, content: { ...opened.content, subject: '@all *see* ops@example.com' } };
-  const shown = String.raw`@\u200Ball \*see\* ops@example.com`.replace(String.raw`\u200B`, '\u200B');
+  const hostile = {
+    ...opened,
+    content: { ...opened.content, subject: '@all *see* [DOWN](x) https://a.example/b_c ops@a.example' },
+  };
+  const shown = '@\u200Ball \\*see\\* [DOWN]\u200B(x) https://a.example/b_c ops@a.example';
 
   test('show the text as it is, mention no one, and have the colour', async () => {
     const post = await through((origin) => openContact(mattermost, { url: origin }), [hostile]);
