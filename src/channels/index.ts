@@ -2,17 +2,28 @@ import type { z } from 'zod';
 import type { Channel } from '#monitor/notify/channel.ts';
 import type { DeliveryPolicy } from '#monitor/notify/delivery-policy.ts';
 import { alertmanager } from './alertmanager.ts';
+import { apprise } from './apprise.ts';
 import type { ChannelEnvironment, Contact, ContactProblem, Section } from './channel.ts';
 import { discord } from './discord.ts';
 import { email } from './email.ts';
+import { googlechat } from './googlechat.ts';
+import { gotify } from './gotify.ts';
 import { matrix } from './matrix.ts';
+import { mattermost } from './mattermost.ts';
 import { ntfy } from './ntfy.ts';
 import { opsgenie } from './opsgenie.ts';
 import { pagerduty } from './pagerduty.ts';
+import { pushover } from './pushover.ts';
+import { rocketchat } from './rocketchat.ts';
+import { signal } from './signal.ts';
 import { slack } from './slack.ts';
+import { splunkoncall } from './splunkoncall.ts';
 import { teams } from './teams.ts';
 import { telegram } from './telegram.ts';
+import { twilio } from './twilio.ts';
+import { webex } from './webex.ts';
 import { webhook } from './webhook.ts';
+import { zulip } from './zulip.ts';
 
 export type { ChannelEnvironment, Contact, Section } from './channel.ts';
 export { ping } from './call.ts';
@@ -26,12 +37,23 @@ const channels = [
   slack,
   discord,
   teams,
+  mattermost,
+  rocketchat,
+  googlechat,
+  zulip,
+  webex,
   telegram,
+  signal,
+  twilio,
   ntfy,
+  gotify,
+  pushover,
   matrix,
   pagerduty,
   opsgenie,
+  splunkoncall,
   alertmanager,
+  apprise,
 ] as const;
 
 /** A channel type with its own entry and sections out of sight: what shared code handles. */

@@ -1,15 +1,26 @@
 import type { z } from 'zod';
 import { alertmanager } from '#channels/alertmanager.ts';
+import { apprise } from '#channels/apprise.ts';
 import type { ChannelType } from '#channels/channel.ts';
 import { discord } from '#channels/discord.ts';
+import { googlechat } from '#channels/googlechat.ts';
+import { gotify } from '#channels/gotify.ts';
 import { matrix } from '#channels/matrix.ts';
+import { mattermost } from '#channels/mattermost.ts';
 import { ntfy } from '#channels/ntfy.ts';
 import { opsgenie } from '#channels/opsgenie.ts';
 import { pagerduty } from '#channels/pagerduty.ts';
+import { pushover } from '#channels/pushover.ts';
+import { rocketchat } from '#channels/rocketchat.ts';
+import { signal } from '#channels/signal.ts';
 import { slack } from '#channels/slack.ts';
+import { splunkoncall } from '#channels/splunkoncall.ts';
 import { teams } from '#channels/teams.ts';
 import { telegram } from '#channels/telegram.ts';
+import { twilio } from '#channels/twilio.ts';
+import { webex } from '#channels/webex.ts';
 import { webhook } from '#channels/webhook.ts';
+import { zulip } from '#channels/zulip.ts';
 import type { Clock } from '#kernel/clock.ts';
 import { Secret } from '#kernel/secret.ts';
 import { type Channel, renewalTimes } from '#monitor/notify/channel.ts';
@@ -45,6 +56,12 @@ export function openContact<Entry extends z.ZodType>(
   return type.open(environment, () => [{ notify: 'ops', entry, files: secrets }], {});
 }
 
+/** The texts of a request as a person would read them: JSON as it is, a form without its encoding. */
+export function bodyText({ headers, body }: Received): string {
+  const isForm = headers['content-type'] === 'application/x-www-form-urlencoded';
+  return isForm ? [...new URLSearchParams(body).values()].join('\n') : body;
+}
+
 export const jsonOf = ({ body }: Pick<Received, 'body'>) => JSON.parse(body) as Record<string, never>;
 
 /** An answer of JSON. */
@@ -58,6 +75,18 @@ const routingKey = '0123456789abcdef0123456789abcdef';
 const geniusKey = 'eb243592-faa2-4ba2-a551-1afdf565c889';
 const accessToken = 'syt_d2F0Y2hwb3N0_abcdefghij';
 const ntfyToken = 'tk_AgQdq7mVBoFD37zQVN29RhuMzNIz2';
+const hookKey = 'xxgeneratedkeyxx1234567890';
+const gotifyToken = 'AKoW5h3uYqPmn2d';
+const pushoverToken = 'azGDORePK8gMaC0QOYAMyEEuzJnyUi';
+const pushoverUser = 'uQiRzpo4DXghDmr9QzzfQu27cmVRsG';
+const zulipKey = 'a0b1c2d3e4f5a0b1c2d3e4f5a0b1c2d3';
+const webexToken = 'NmQ4ODExNDYtZjI4Yi00YmQ2LWE5_PF84_consumer';
+const webexRoom = 'Y2lzY29zcGFyazovL3VzL1JPT00vYmJjZWIxYWQ';
+const twilioAccount = 'AC0123456789abcdef0123456789abcdef';
+const twilioToken = 'fedcba9876543210fedcba9876543210';
+const basic = (user: string, password: string) => Buffer.from(`${user}:${password}`).toString('base64');
+/** The fields of a form. */
+export const formFields = ({ body }: Pick<Received, 'body'>) => Object.fromEntries(new URLSearchParams(body));
 const webhookSecret = 'whsec-0123456789abcdef';
 
 /** Every service that is spoken to over HTTP. */
@@ -171,6 +200,136 @@ export const httpServices: readonly HttpService[] = [
     follows: null,
   },
   {
+    name: 'mattermost',
+    open: (origin, clock) => openContact(mattermost, { url: `${origin}/hooks/${hookKey}` }, {}, clock),
+    fake:
+      () =>
+      ({ method, path, body }) => {
+        const refusal = (status: number, id: string, message: string) =>
+          says(status, { id, message, status_code: status });
+        if (method !== 'POST' || path !== `/hooks/${hookKey}`)
+          return refusal(400, 'web.incoming_webhook.invalid.app_error', 'Invalid webhook.');
+        const { text = '', attachments = [] } = JSON.parse(body);
+        if (text === '' && attachments.length === 0)
+          return refusal(400, 'web.incoming_webhook.text.app_error', 'No text specified.');
+        if (JSON.stringify(attachments).length > 8_000)
+          return refusal(400, 'web.incoming_webhook.split_props_length.app_error', 'Unable to split webhook props.');
+        return { status: 200, headers: { 'content-type': 'text/plain' }, body: 'ok' };
+      },
+    secrets: [hookKey],
+    readsStatusOnly: true,
+    follows: null,
+  },
+  {
+    name: 'rocketchat',
+    open: (origin, clock) => openContact(rocketchat, { url: `${origin}/hooks/6537f7/${hookKey}` }, {}, clock),
+    fake:
+      () =>
+      ({ path, body }) => {
+        if (path !== `/hooks/6537f7/${hookKey}`)
+          return says(404, { success: false, error: 'Invalid integration id or token provided.' });
+        const { text, attachments } = JSON.parse(body);
+        return text.length <= 5_000 && attachments[0].text.length <= 5_000
+          ? says(200, { success: true })
+          : says(400, { success: false, error: 'error-message-size-exceeded' });
+      },
+    secrets: [hookKey],
+    readsStatusOnly: false,
+    follows: null,
+  },
+  {
+    name: 'googlechat',
+    open: (origin, clock) =>
+      openContact(
+        googlechat,
+        { url: `${origin}/v1/spaces/AAAA/messages?key=AIzaSyDummyKey00&token=${hookKey}` },
+        {},
+        clock,
+      ),
+    fake() {
+      let count = 0;
+      const refusal = (code: number, status: string, message: string) =>
+        says(code, { error: { code, message, status } });
+      return ({ path, body }) => {
+        const { pathname, searchParams } = new URL(path, 'http://chat');
+        if (pathname !== '/v1/spaces/AAAA/messages') return refusal(404, 'NOT_FOUND', 'Space not found.');
+        if (searchParams.get('token') !== hookKey || searchParams.get('key') !== 'AIzaSyDummyKey00')
+          return refusal(400, 'INVALID_ARGUMENT', 'API key not valid. Please pass a valid API key.');
+        if (searchParams.get('messageReplyOption') !== 'REPLY_MESSAGE_FALLBACK_TO_NEW_THREAD')
+          return refusal(400, 'INVALID_ARGUMENT', 'messageReplyOption is missing');
+        const { text, thread } = JSON.parse(body);
+        if (text.length > 4_096 || typeof thread.threadKey !== 'string')
+          return refusal(400, 'INVALID_ARGUMENT', 'Message cannot have more than 4096 characters.');
+        count += 1;
+        return says(200, { name: `spaces/AAAA/messages/m${count}`, text, thread: { name: 'spaces/AAAA/threads/t' } });
+      };
+    },
+    secrets: [hookKey, 'AIzaSyDummyKey00'],
+    readsStatusOnly: false,
+    follows: (later, first) => {
+      const keyOf = (one: Received) => (jsonOf(one)['thread'] as { threadKey?: string } | undefined)?.threadKey;
+      return keyOf(later) === keyOf(first);
+    },
+  },
+  {
+    name: 'zulip',
+    open: (origin, clock) =>
+      openContact(
+        zulip,
+        { url: `${origin}/`, bot: 'watchpost-bot@example.com', stream: 'ops' },
+        { api_key_file: zulipKey },
+        clock,
+      ),
+    fake() {
+      let count = 40;
+      const refusal = (status: number, code: string, msg: string) => says(status, { result: 'error', code, msg });
+      return (received) => {
+        const { path, headers } = received;
+        if (path !== '/api/v1/messages') return refusal(404, 'BAD_REQUEST', 'Not found');
+        if (headers.authorization !== `Basic ${basic('watchpost-bot@example.com', zulipKey)}`)
+          return refusal(401, 'UNAUTHORIZED', 'Invalid API key');
+        if (headers['content-type'] !== 'application/x-www-form-urlencoded')
+          return refusal(400, 'REQUEST_VARIABLE_MISSING', "Missing 'type' argument");
+        const { type, to, topic = '', content = '' } = formFields(received);
+        if (type !== 'stream' || to !== 'ops')
+          return refusal(400, 'STREAM_DOES_NOT_EXIST', `Channel '${to}' does not exist`);
+        if (topic === '' || topic.length > 60) return refusal(400, 'BAD_REQUEST', 'Topic is invalid');
+        if (content === '' || content.length > 10_000) return refusal(400, 'BAD_REQUEST', 'Message must not be empty');
+        count += 1;
+        return says(200, { result: 'success', msg: '', id: count });
+      };
+    },
+    secrets: [zulipKey, basic('watchpost-bot@example.com', zulipKey)],
+    readsStatusOnly: false,
+    follows: null,
+  },
+  {
+    name: 'webex',
+    open: (origin, clock) => openContact(webex, { room: webexRoom, url: origin }, { token_file: webexToken }, clock),
+    fake() {
+      let count = 0;
+      const posted = new Set<string>();
+      const refusal = (status: number, message: string) =>
+        says(status, { message, errors: [{ description: message }], trackingId: 'ROUTER_1' });
+      return ({ path, headers, body }) => {
+        if (path !== '/v1/messages') return refusal(404, 'The requested resource could not be found.');
+        if (headers.authorization !== `Bearer ${webexToken}`)
+          return refusal(401, 'The request requires a valid access token set in the Authorization request header.');
+        const { roomId, text, parentId } = JSON.parse(body);
+        if (roomId !== webexRoom) return refusal(404, 'Could not find a room with provided ID.');
+        if (Buffer.byteLength(text) > 7_439) return refusal(400, 'Message length limited to 7439 bytes');
+        if (parentId !== undefined && !posted.has(parentId)) return refusal(400, 'Invalid parentId');
+        count += 1;
+        const id = `Y2lzY29zcGFyazovL3VzL01FU1NBR0Uv${count}`;
+        if (parentId === undefined) posted.add(id);
+        return says(200, { id, roomId, roomType: 'group', text });
+      };
+    },
+    secrets: [webexToken],
+    readsStatusOnly: false,
+    follows: (later) => String(jsonOf(later)['parentId']) === 'Y2lzY29zcGFyazovL3VzL01FU1NBR0Uv1',
+  },
+  {
     name: 'telegram',
     open: (origin, clock) =>
       openContact(telegram, { chat: -1_001_234_567_890, api_url: origin }, { token_file: telegramToken }, clock),
@@ -193,6 +352,58 @@ export const httpServices: readonly HttpService[] = [
     secrets: [telegramToken],
     readsStatusOnly: false,
     follows: (later) => (jsonOf(later)['reply_parameters'] as { message_id?: number } | undefined)?.message_id === 41,
+  },
+  {
+    name: 'signal',
+    open: (origin, clock) =>
+      openContact(
+        signal,
+        { url: origin, number: '+15017122661', recipients: ['+15558675310', 'group.YWJj='] },
+        {},
+        clock,
+      ),
+    fake:
+      () =>
+      ({ path, body }) => {
+        if (path !== '/v2/send') return { status: 404, body: '404 page not found' };
+        const { message, number, recipients } = JSON.parse(body);
+        if (number !== '+15017122661') return says(400, { error: 'Specified account does not exist' });
+        return message !== '' && recipients.length === 2
+          ? says(201, { timestamp: '1767268890000' })
+          : says(400, { error: 'Please provide at least one recipient' });
+      },
+    secrets: [],
+    readsStatusOnly: false,
+    follows: null,
+  },
+  {
+    name: 'twilio',
+    open: (origin, clock) =>
+      openContact(
+        twilio,
+        { account: twilioAccount, from: '+15017122661', to: '+15558675310', url: origin },
+        { token_file: twilioToken },
+        clock,
+      ),
+    fake: () => (received) => {
+      const { path, headers } = received;
+      const refusal = (status: number, code: number, message: string) =>
+        says(status, { code, message, more_info: `https://www.twilio.com/docs/errors/${code}`, status });
+      if (path !== `/2010-04-01/Accounts/${twilioAccount}/Messages.json`)
+        return refusal(404, 20_404, 'The requested resource was not found');
+      if (headers.authorization !== `Basic ${basic(twilioAccount, twilioToken)}`)
+        return refusal(401, 20_003, 'Authenticate');
+      const { To: to = '', From: from = '', Body: text = '' } = formFields(received);
+      if (to !== '+15558675310') return refusal(400, 21_211, "Invalid 'To' Phone Number");
+      if (from !== '+15017122661') return refusal(400, 21_212, "Invalid 'From' Number");
+      if (text === '') return refusal(400, 21_602, 'Message body is required');
+      if (text.length > 1_600)
+        return refusal(400, 21_617, 'The concatenated message body exceeds the 1600 character limit');
+      return says(201, { sid: 'SM0123456789abcdef0123456789abcdef', status: 'queued', error_code: null, body: text });
+    },
+    secrets: [twilioToken, basic(twilioAccount, twilioToken)],
+    readsStatusOnly: false,
+    follows: null,
   },
   {
     name: 'ntfy',
@@ -219,6 +430,58 @@ export const httpServices: readonly HttpService[] = [
     secrets: [ntfyToken],
     readsStatusOnly: false,
     follows: (later, first) => jsonOf(later)['sequence_id'] === jsonOf(first)['sequence_id'],
+  },
+  {
+    name: 'gotify',
+    open: (origin, clock) => openContact(gotify, { url: `${origin}/` }, { token_file: gotifyToken }, clock),
+    fake() {
+      let count = 0;
+      const refusal = (errorCode: number, error: string, errorDescription: string) =>
+        says(errorCode, { error, errorCode, errorDescription });
+      return ({ path, headers, body }) => {
+        if (path !== '/message') return refusal(404, 'Not Found', 'page not found');
+        if (headers['x-gotify-key'] !== gotifyToken)
+          return refusal(
+            401,
+            'Unauthorized',
+            'you need to provide a valid access token or user credentials to access this api',
+          );
+        const { message, priority } = JSON.parse(body);
+        if (message === '' || !Number.isInteger(priority))
+          return refusal(400, 'Bad Request', "Field 'message' is required");
+        count += 1;
+        return says(200, { id: count, appid: 1, message, priority, date: '2026-01-01T12:01:30Z' });
+      };
+    },
+    secrets: [gotifyToken],
+    readsStatusOnly: false,
+    follows: null,
+  },
+  {
+    name: 'pushover',
+    open: (origin, clock) =>
+      openContact(pushover, { url: origin }, { token_file: pushoverToken, user_file: pushoverUser }, clock),
+    fake: () => {
+      const request = '647d2300-702c-4b38-8b2f-d56326ae460b';
+      const refusal = (...errors: string[]) => says(400, { status: 0, request, errors });
+      return ({ path, body }) => {
+        const { token, user, message, title, priority, retry, expire } = JSON.parse(body);
+        if (token !== pushoverToken) return refusal('application token is invalid');
+        if (/^\/1\/receipts\/rLqVuqTRh62UzxtmqiaLzQmVcPgiCy\/cancel\.json$/.test(path))
+          return says(200, { status: 1, request });
+        if (path !== '/1/messages.json') return says(404, { status: 0, request, errors: ['not found'] });
+        if (user !== pushoverUser) return refusal('user identifier is not a valid user, group, or subscribed user key');
+        if (message === '' || message.length > 1_024) return refusal('message cannot be blank or too long');
+        if (title.length > 250) return refusal('title is too long');
+        if (priority !== 2) return says(200, { status: 1, request });
+        if (!(retry >= 30)) return refusal('retry must be supplied with priority=2 and must be at least 30');
+        if (!(expire <= 10_800)) return refusal('expire must be supplied with priority=2 and must be at most 10800');
+        return says(200, { status: 1, request, receipt: 'rLqVuqTRh62UzxtmqiaLzQmVcPgiCy' });
+      };
+    },
+    secrets: [pushoverToken, pushoverUser],
+    readsStatusOnly: false,
+    follows: ({ path }) => path === '/1/receipts/rLqVuqTRh62UzxtmqiaLzQmVcPgiCy/cancel.json',
   },
   {
     name: 'matrix',
@@ -299,6 +562,27 @@ export const httpServices: readonly HttpService[] = [
       path.includes(encodeURIComponent(String(jsonOf(first)['alias']))) && path.includes('/close?'),
   },
   {
+    name: 'splunkoncall',
+    open: (origin, clock) =>
+      openContact(splunkoncall, { url: `${origin}/integrations/generic/20131114/alert/${hookKey}/ops` }, {}, clock),
+    fake:
+      () =>
+      ({ path, body }) => {
+        if (path !== `/integrations/generic/20131114/alert/${hookKey}/ops`)
+          return says(404, { result: 'failure', messages: 'not found' });
+        const { message_type: type, entity_id: id, state_start_time: start } = JSON.parse(body);
+        const isSound =
+          /^(?:CRITICAL|WARNING|INFO|ACKNOWLEDGEMENT|RECOVERY)$/.test(type) && id !== '' && Number.isInteger(start);
+        return isSound && body.length < 20_480
+          ? says(200, { result: 'success', entity_id: id })
+          : says(400, { result: 'failure', messages: 'message_type is invalid' });
+      },
+    secrets: [hookKey],
+    readsStatusOnly: false,
+    follows: (later, first) =>
+      jsonOf(later)['entity_id'] === jsonOf(first)['entity_id'] && String(jsonOf(later)['message_type']) === 'RECOVERY',
+  },
+  {
     name: 'alertmanager',
     open: (origin, clock) => openContact(alertmanager, { urls: [`${origin}/`] }, {}, clock),
     fake:
@@ -321,6 +605,23 @@ export const httpServices: readonly HttpService[] = [
       const labels = ({ body }: Received) => JSON.stringify(JSON.parse(body)[0].labels);
       return labels(later) === labels(first) && JSON.parse(later.body)[0].endsAt === '2026-01-01T12:09:12.000Z';
     },
+  },
+  {
+    name: 'apprise',
+    open: (origin, clock) => openContact(apprise, { url: `${origin}/notify/${hookKey}`, tag: 'ops' }, {}, clock),
+    fake:
+      () =>
+      ({ path, body }) => {
+        if (path !== `/notify/${hookKey}`) return { status: 204 };
+        const { body: text, type, format, tag } = JSON.parse(body);
+        if (tag !== 'ops') return says(424, { error: 'One or more notification could not be sent.' });
+        return text !== '' && ['info', 'success', 'warning', 'failure'].includes(type) && format === 'text'
+          ? says(200, { error: '', details: [] })
+          : says(400, { error: 'Bad FORM Payload provided' });
+      },
+    secrets: [hookKey],
+    readsStatusOnly: true,
+    follows: null,
   },
   {
     name: 'webhook',

@@ -116,7 +116,11 @@ const definedOf = (alert: GatusAlert): Partial<GatusAlert> =>
 
 type AlertSettings = Readonly<Record<string, unknown>>;
 
-const textOf = (settings: AlertSettings, key: string) => Text.safeParse(settings[key]).data ?? '';
+// A list of recipients is read as one text with commas.
+const textOf = (settings: AlertSettings, key: string) => {
+  const value = settings[key];
+  return Text.safeParse(Array.isArray(value) ? value.join(',') : value).data ?? '';
+};
 
 // What each provider calls what a service needs: its address, its secret, whom it reaches.
 const services: Readonly<Record<string, (text: (key: string) => string) => NotificationService>> = {
@@ -124,6 +128,32 @@ const services: Readonly<Record<string, (text: (key: string) => string) => Notif
   discord: (text) => ({ kind: 'discord', url: text('webhook-url') }),
   teams: (text) => ({ kind: 'teams', url: text('webhook-url') }),
   'teams-workflows': (text) => ({ kind: 'teams', url: text('webhook-url') }),
+  mattermost: (text) => ({ kind: 'mattermost', url: text('webhook-url') }),
+  rocketchat: (text) => ({ kind: 'rocketchat', url: text('webhook-url') }),
+  googlechat: (text) => ({ kind: 'googlechat', url: text('webhook-url') }),
+  gotify: (text) => ({ kind: 'gotify', url: text('server-url'), secret: text('token') }),
+  pushover: (text) => ({
+    kind: 'pushover',
+    secret: text('application-token'),
+    user: text('user-key'),
+    to: text('device'),
+  }),
+  zulip: (text) => ({
+    kind: 'zulip',
+    url: text('domain') === '' ? '' : `https://${text('domain')}`,
+    secret: text('bot-api-key'),
+    from: text('bot-email'),
+    to: text('channel-id'),
+    thread: text('topic') || 'Gatus',
+  }),
+  signal: (text) => ({ kind: 'signal', url: text('api-url'), from: text('number'), to: text('recipients') }),
+  twilio: (text) => ({
+    kind: 'twilio',
+    account: text('sid'),
+    secret: text('token'),
+    from: text('from'),
+    to: text('to'),
+  }),
   telegram: (text) => ({
     kind: 'telegram',
     secret: text('token'),
@@ -165,8 +195,10 @@ function bodyOf(type: string, settings: AlertSettings, { draft, place, env }: Al
   const service = services[type]?.(text);
   if (service === undefined) return null;
   const secret = expandVariable(service.secret ?? '', env);
-  if (secret !== null) return serviceEntry(draft, { ...service, secret });
-  draft.note('lost', place, `the secret of ${type}: ${service.secret} is not set now, and only a file can hold it`);
+  const user = expandVariable(service.user ?? '', env);
+  if (secret !== null && user !== null) return serviceEntry(draft, { ...service, secret, user });
+  const missing = secret === null ? service.secret : service.user;
+  draft.note('lost', place, `the secret of ${type}: ${missing} is not set now, and only a file can hold it`);
   return null;
 }
 

@@ -1,17 +1,28 @@
 import { describe, expect, test } from 'vitest';
 import { alertmanager } from '#channels/alertmanager.ts';
+import { apprise } from '#channels/apprise.ts';
 import { discord } from '#channels/discord.ts';
+import { googlechat } from '#channels/googlechat.ts';
+import { gotify } from '#channels/gotify.ts';
 import { policyOf } from '#channels/index.ts';
 import { matrix } from '#channels/matrix.ts';
+import { mattermost } from '#channels/mattermost.ts';
 import { ntfy } from '#channels/ntfy.ts';
 import { opsgenie } from '#channels/opsgenie.ts';
 import { pagerduty } from '#channels/pagerduty.ts';
+import { pushover } from '#channels/pushover.ts';
+import { rocketchat } from '#channels/rocketchat.ts';
+import { signal } from '#channels/signal.ts';
 import { slack } from '#channels/slack.ts';
+import { splunkoncall } from '#channels/splunkoncall.ts';
 import { teams } from '#channels/teams.ts';
 import { telegram } from '#channels/telegram.ts';
+import { twilio } from '#channels/twilio.ts';
+import { webex } from '#channels/webex.ts';
 import { webhook } from '#channels/webhook.ts';
+import { zulip } from '#channels/zulip.ts';
 import type { Channel, Message } from '#monitor/notify/channel.ts';
-import { jsonOf, openContact, says } from '../../support/http-services.ts';
+import { formFields, jsonOf, openContact, says } from '../../support/http-services.ts';
 import { startSink, type Step } from '../../support/http-sink.ts';
 import { shopBack, shopDown } from '../../support/incidents.ts';
 import { mailKinds } from '../../support/mail-kinds.ts';
@@ -37,7 +48,9 @@ async function through(
   const receipts = [];
   for (const message of messages) receipts.push(await channel.send(message, 'ops', AbortSignal.timeout(20_000)));
   await channel.close();
-  return { receipts, received: sink.received, bodies: sink.received.map(jsonOf) as unknown[] };
+  const { received } = sink;
+  const isForm = received.some(({ headers }) => headers['content-type'] === 'application/x-www-form-urlencoded');
+  return { receipts, received, bodies: received.map(isForm ? formFields : jsonOf) as unknown[] };
 }
 
 describe('slack', () => {
@@ -403,6 +416,242 @@ describe('alertmanager', () => {
   });
 });
 
+describe('mattermost and rocketchat', () => {
+  const hostile = {
+    ...opened,
+    content: { ...opened.content, subject: '@all *see* [DOWN](x) https://a.example/b_c ops@a.example' },
+  };
+  const shown = '@\u200Ball \\*see\\* [DOWN]\u200B(x) https://a.example/b_c ops@a.example';
+
+  test('show the text as it is, mention no one, and have the colour', async () => {
+    const post = await through((origin) => openContact(mattermost, { url: origin }), [hostile]);
+    expect(post.bodies).toMatchObject([{ attachments: [{ title: shown, color: '#d1242f' }] }]);
+    const rocket = await through((origin) => openContact(rocketchat, { url: origin }), [hostile]);
+    expect(rocket.bodies).toMatchObject([{ text: shown, attachments: [{ color: '#d1242f' }] }]);
+  });
+
+  test.each([
+    { id: 'web.incoming_webhook.text.app_error', kind: 'rejected' },
+    { id: 'web.incoming_webhook.invalid.app_error', kind: 'retry' },
+  ])('Mattermost that says $id means: $kind', async ({ id, kind }) => {
+    const open = (origin: string) => openContact(mattermost, { url: origin });
+    const { receipts } = await through(open, [opened], () => says(400, { id, message: 'said', status_code: 400 }));
+    expect(receipts).toEqual([{ kind, reason: '400 Bad Request: said' }]);
+  });
+
+  test.each([
+    { status: 400, error: 'error-message-size-exceeded', kind: 'rejected' },
+    { status: 400, error: 'invalid-channel', kind: 'retry' },
+    { status: 200, error: 'invalid-channel', kind: 'retry' },
+  ])('Rocket.Chat that says $error with $status means: $kind', async ({ status, error, kind }) => {
+    const open = (origin: string) => openContact(rocketchat, { url: origin });
+    const { receipts } = await through(open, [opened], () => says(status, { success: false, error }));
+    expect(receipts).toMatchObject([{ kind, reason: expect.stringContaining(error) }]);
+  });
+});
+
+describe('googlechat', () => {
+  const open = (origin: string) => openContact(googlechat, { url: `${origin}/v1/spaces/A/messages?key=k&token=t` });
+  const named = () => says(200, { name: 'spaces/A/messages/m' });
+
+  test('continues the thread that the first message began, and calls no one', async () => {
+    const hostile = { ...opened, content: { ...opened.content, subject: '<users/all>' } };
+    const { receipts, received, bodies } = await through(open, [hostile, under(resolved, 'thread-1')], named);
+    expect(receipts).toMatchObject([{ reference: opened.id }, { reference: 'thread-1' }]);
+    expect(bodies).toMatchObject([
+      { text: expect.stringContaining('*<\u200Busers/all>*'), thread: { threadKey: opened.id } },
+      { thread: { threadKey: 'thread-1' } },
+    ]);
+    expect(received[0]?.path).toBe(
+      '/v1/spaces/A/messages?key=k&token=t&messageReplyOption=REPLY_MESSAGE_FALLBACK_TO_NEW_THREAD',
+    );
+  });
+
+  test.each([
+    { message: 'API key not valid. Please pass a valid API key.', kind: 'retry' },
+    { message: 'Message cannot have more than 4096 characters.', kind: 'rejected' },
+  ])('that says "$message" means: $kind', async ({ message, kind }) => {
+    const { receipts } = await through(open, [opened], () => says(400, { error: { code: 400, message } }));
+    expect(receipts).toMatchObject([{ kind, reason: expect.stringContaining(message) }]);
+  });
+});
+
+describe('gotify', () => {
+  test('has a priority by severity and tone, opens the page, and keeps the token out of the address', async () => {
+    const link = 'https://watchpost.example.com/incidents/1';
+    const linked = { ...opened, content: { ...opened.content, link } };
+    const warning = { ...opened, incidents: [{ ...shopDown, severity: 'warning' as const }] };
+    const open = (origin: string) => openContact(gotify, { url: `${origin}/` }, { token_file: 'AKoW5h3uYqPmn2d' });
+    const { received, bodies } = await through(open, [linked, warning, resolved], () => says(200, { id: 1 }));
+    expect(bodies).toMatchObject([
+      { priority: 8, extras: { 'client::notification': { click: { url: link } } } },
+      { priority: 5 },
+      { priority: 4 },
+    ]);
+    expect(received[0]).toMatchObject({ path: '/message', headers: { 'x-gotify-key': 'AKoW5h3uYqPmn2d' } });
+  });
+});
+
+describe('pushover', () => {
+  const files = { token_file: 'azGDORePK8gMaC0QOYAMyEEuzJnyUi', user_file: 'uQiRzpo4DXghDmr9QzzfQu27cmVRsG' };
+  const open = (origin: string) => openContact(pushover, { url: origin, device: 'phone' }, files);
+  const taken = () => says(200, { status: 1, request: 'r', receipt: 'receipt1' });
+
+  test('alarms until it is acknowledged if it is critical, once, and never in HTML', async () => {
+    const warning = { ...opened, incidents: [{ ...shopDown, severity: 'warning' as const }] };
+    const { receipts, bodies } = await through(open, [opened, under(reminder, 'receipt1'), warning], taken);
+    expect(receipts[0]).toMatchObject({ kind: 'delivered', reference: 'receipt1' });
+    expect(bodies).toMatchObject([
+      { priority: 2, retry: 60, expire: 3_600, device: 'phone', user: files.user_file },
+      { priority: 1 },
+      { priority: 1 },
+    ]);
+    expect(bodies.map((body) => Object.keys(body as object))).not.toContainEqual(expect.arrayContaining(['html']));
+    expect(bodies[1]).not.toHaveProperty('retry');
+  });
+
+  test('stops the alarm when the incident is over, and says that it is', async () => {
+    const { received, bodies } = await through(open, [under(resolved, 'receipt1')], taken);
+    expect(received.map(({ path }) => path)).toEqual(['/1/receipts/receipt1/cancel.json', '/1/messages.json']);
+    expect(bodies[1]).toMatchObject({ priority: 0, title: resolved.content.subject });
+  });
+
+  test.each([
+    { status: 404, calls: 2, kind: 'delivered' },
+    { status: 400, calls: 2, kind: 'delivered' },
+    { status: 429, calls: 1, kind: 'retry' },
+    { status: 503, calls: 1, kind: 'retry' },
+  ])('that answers $status to the stop makes $calls calls', async ({ status, calls, kind }) => {
+    const { receipts, received } = await through(open, [under(resolved, 'receipt1')], (count) =>
+      count === 1 ? says(status, { status: 0, errors: ['receipt not found'] }) : taken(),
+    );
+    expect(receipts).toMatchObject([{ kind }]);
+    expect(received).toHaveLength(calls);
+  });
+
+  test.each([
+    { error: 'user identifier is invalid', kind: 'retry' },
+    { error: 'message cannot be blank', kind: 'rejected' },
+  ])('that says "$error" means: $kind', async ({ error, kind }) => {
+    const { receipts } = await through(open, [opened], () => says(400, { status: 0, errors: [error] }));
+    expect(receipts).toMatchObject([{ kind, reason: expect.stringContaining(error) }]);
+  });
+});
+
+describe('zulip', () => {
+  const open = (origin: string) =>
+    openContact(
+      zulip,
+      { url: origin, bot: 'w@example.com', stream: 12, topic: 'ops' },
+      { api_key_file: 'k'.repeat(32) },
+    );
+
+  test('posts to the topic and mentions no one', async () => {
+    const hostile = { ...opened, content: { ...opened.content, subject: '@**all**' } };
+    const { bodies } = await through(open, [hostile], () => says(200, { result: 'success', msg: '', id: 1 }));
+    expect(bodies).toMatchObject([
+      { type: 'stream', to: '12', topic: 'ops', content: expect.stringContaining('@\u200B\\*\\*all') },
+    ]);
+  });
+
+  test('that knows no such channel is tried again', async () => {
+    const answer = { result: 'error', code: 'STREAM_DOES_NOT_EXIST', msg: "Channel 'ops' does not exist" };
+    const { receipts } = await through(open, [opened], () => says(400, answer));
+    expect(receipts).toMatchObject([{ kind: 'retry', reason: expect.stringContaining('does not exist') }]);
+  });
+});
+
+describe('webex', () => {
+  const room = 'Y2lzY29zcGFyazovL3VzL1JPT00vYmJjZWIxYWQ';
+  const open = (origin: string) => openContact(webex, { room, url: origin }, { token_file: 'N'.repeat(40) });
+
+  test('posts by itself if the first message was deleted, or was in another room', async () => {
+    const { receipts, bodies } = await through(
+      open,
+      [under(resolved, `${room} m1`), under(resolved, 'R m1')],
+      (count) => (count === 1 ? says(404, { message: 'Unable to find parent message' }) : says(200, { id: 'm2' })),
+    );
+    expect(receipts).toMatchObject([{ reference: `${room} m2` }, { reference: `${room} m2` }]);
+    expect(bodies.map((body) => (body as { parentId?: string }).parentId)).toEqual(['m1', undefined, undefined]);
+  });
+});
+
+describe('splunkoncall', () => {
+  const open = (origin: string) => openContact(splunkoncall, { url: `${origin}/alert/key/ops` });
+
+  test('has one incident for each of ours, which the end resolves', async () => {
+    const warning = { ...opened, incidents: [{ ...shopDown, severity: 'warning' as const }] };
+    const { bodies } = await through(open, [opened, warning, resolved], () => says(200, { result: 'success' }));
+    expect(bodies).toMatchObject([
+      { message_type: 'CRITICAL', entity_id: shopDown.id, entity_display_name: opened.content.subject },
+      { message_type: 'WARNING', entity_id: shopDown.id },
+      { message_type: 'RECOVERY', entity_id: shopDown.id },
+    ]);
+  });
+
+  test.each([{ status: 200 }, { status: 400 }])('that fails with $status is tried again', async ({ status }) => {
+    const { receipts } = await through(open, [opened], () => says(status, { result: 'failure', messages: 'bad key' }));
+    expect(receipts).toMatchObject([{ kind: 'retry', reason: expect.stringContaining('bad key') }]);
+  });
+});
+
+describe('twilio', () => {
+  const account = `AC${'0'.repeat(32)}`;
+  const entry = { account, from: `MG${'1'.repeat(32)}`, to: '+15558675310' };
+  const open = (origin: string) =>
+    openContact(twilio, { ...entry, key: `SK${'2'.repeat(32)}`, url: origin }, { token_file: 'f'.repeat(32) });
+
+  test('sends a short text by a messaging service, with the key of the account', async () => {
+    const { received, bodies } = await through(open, [opened], () => says(201, { sid: 'SM1' }));
+    expect(bodies).toEqual([
+      { To: '+15558675310', MessagingServiceSid: entry.from, Body: expect.stringContaining(opened.content.subject) },
+    ]);
+    const credentials = Buffer.from(`SK${'2'.repeat(32)}:${'f'.repeat(32)}`).toString('base64');
+    expect(received[0]?.headers.authorization).toBe(`Basic ${credentials}`);
+  });
+
+  test.each([
+    { code: 21_617, kind: 'rejected' },
+    { code: 21_211, kind: 'retry' },
+    { code: 21_610, kind: 'retry' },
+  ])('that says $code means: $kind', async ({ code, kind }) => {
+    const { receipts } = await through(open, [opened], () => says(400, { code, message: 'said', status: 400 }));
+    expect(receipts).toEqual([{ kind, reason: `400 Bad Request: ${code} said` }]);
+  });
+});
+
+describe('signal', () => {
+  test('that cannot send for now is tried again', async () => {
+    const open = (origin: string) =>
+      openContact(signal, { url: `${origin}/`, number: '+15017122661', recipients: ['group.YWJj='] });
+    const { receipts, received } = await through(open, [opened], () => says(400, { error: 'Unregistered user' }));
+    expect(receipts).toEqual([{ kind: 'retry', reason: '400 Bad Request: Unregistered user' }]);
+    expect(received[0]?.path).toBe('/v2/send');
+  });
+});
+
+describe('apprise', () => {
+  const open = (origin: string) => openContact(apprise, { url: `${origin}/notify/key` });
+
+  test('says what kind of message it is', async () => {
+    const { bodies } = await through(open, [opened, resolved]);
+    expect(bodies).toMatchObject([
+      { type: 'failure', title: opened.content.subject },
+      { type: 'success', title: resolved.content.subject },
+    ]);
+  });
+
+  test('without a configuration for the key has delivered nothing', async () => {
+    const { receipts } = await through(open, [opened], () => ({ status: 204 }));
+    expect(receipts).toMatchObject([{ kind: 'retry', reason: expect.stringContaining('no configuration') }]);
+  });
+
+  test('one of whose services failed is not asked again at once', async () => {
+    const { receipts } = await through(open, [opened], () => says(424, { error: 'one failed' }));
+    expect(receipts).toMatchObject([{ kind: 'retry', isUncertain: true, atLeastMs: 900_000 }]);
+  });
+});
+
 describe('a webhook with a template of its own', () => {
   const files = { template_file: '{"text": {{ subject | json }}, "n": {{ incidents.size }}}' };
 
@@ -433,6 +682,7 @@ test.each([
   { channel: 'slack', changes: {} },
   { channel: 'pagerduty', changes: { grouping: null, storm: null } },
   { channel: 'opsgenie', changes: { grouping: null, storm: null } },
+  { channel: 'splunkoncall', changes: { grouping: null, storm: null } },
   { channel: 'alertmanager', changes: { grouping: { waitMs: 0, intervalMs: 0 }, storm: null, remindMs: [] } },
 ])('$channel is told as its recipients wish, but for what it does itself', ({ channel, changes }) => {
   const wished = {

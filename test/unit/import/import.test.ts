@@ -200,6 +200,87 @@ test('a database of Uptime Kuma 1 is imported with its results, which can be lef
   expect(parse(await readFile(bare, 'utf8'))).not.toHaveProperty('retention');
 });
 
+const account = 'AC0123456789abcdef0123456789abcdef';
+
+test.each([
+  {
+    config: { type: 'mattermost', mattermostWebhookUrl: 'https://chat.example.com/hooks/x' },
+    entry: { mattermost: { url_file: 'secrets/mattermost-url' } },
+  },
+  {
+    config: { type: 'rocket.chat', rocketwebhookURL: 'https://rocket.example.com/hooks/x/y' },
+    entry: { rocketchat: { url_file: 'secrets/rocketchat-url' } },
+  },
+  {
+    config: { type: 'GoogleChat', googleChatWebhookURL: 'https://chat.googleapis.com/v1/spaces/A/messages?key=x' },
+    entry: { googlechat: { url_file: 'secrets/googlechat-url' } },
+  },
+  {
+    config: { type: 'Splunk', splunkRestURL: 'https://alert.victorops.com/integrations/generic/20131114/alert/x/ops' },
+    entry: { splunkoncall: { url_file: 'secrets/splunkoncall-url' } },
+  },
+  {
+    config: { type: 'gotify', gotifyserverurl: 'https://gotify.example.com/', gotifyapplicationToken: 'x' },
+    entry: { gotify: { url: 'https://gotify.example.com', token_file: 'secrets/gotify-secret' } },
+  },
+  {
+    config: {
+      type: 'pushover',
+      pushoverapptoken: 'azGDORePK8gMaC0QOYAMyEEuzJnyUi',
+      pushoveruserkey: 'uQiRzpo4DXghDmr9QzzfQu27cmVRsG',
+    },
+    entry: { pushover: { token_file: 'secrets/pushover-secret', user_file: 'secrets/pushover-user' } },
+  },
+  {
+    config: {
+      type: 'signal',
+      signalURL: 'http://127.0.0.1:8080/v2/send',
+      signalNumber: '+15017122661',
+      signalRecipients: '+15558675310, group.YWJj=',
+    },
+    entry: {
+      signal: { url: 'http://127.0.0.1:8080', number: '+15017122661', recipients: ['+15558675310', 'group.YWJj='] },
+    },
+  },
+  {
+    config: {
+      type: 'twilio',
+      twilioAccountSID: account,
+      twilioApiKey: account.replace('AC', 'SK'),
+      twilioAuthToken: 'x',
+      twilioFromNumber: '+15017122661',
+      twilioToNumber: '+15558675310',
+    },
+    entry: {
+      twilio: {
+        account,
+        key: account.replace('AC', 'SK'),
+        token_file: 'secrets/twilio-secret',
+        from: '+15017122661',
+        to: '+15558675310',
+      },
+    },
+  },
+])('notifications of Uptime Kuma by $config.type reach the same people', async ({ config, entry }) => {
+  const backup = {
+    version: '1.23.16',
+    notificationList: [{ id: 1, name: 'Ops', active: true, config: JSON.stringify(config) }],
+    monitorList: [
+      {
+        id: 4,
+        name: 'Front',
+        type: 'http',
+        active: true,
+        url: 'https://shop.example.com/',
+        interval: 60,
+        notificationIDList: { 1: true },
+      },
+    ],
+  };
+  const { text } = await fromText('kuma', `kuma-${config.type}`, JSON.stringify(backup));
+  expect(parse(text)).toMatchObject({ notify: { ops: entry }, targets: { front: { notify: ['ops'] } } });
+});
+
 test('a JSON backup of Uptime Kuma is imported like its database', async () => {
   const backup = {
     version: '1.23.16',
@@ -418,6 +499,57 @@ test.each([
     },
   },
   {
+    provider: 'mattermost: { webhook-url: "https://chat.example.com/hooks/x" }',
+    entry: { mattermost: { url_file: 'secrets/mattermost-url' } },
+  },
+  {
+    provider: 'rocketchat: { webhook-url: "https://rocket.example.com/hooks/x/y" }',
+    entry: { rocketchat: { url_file: 'secrets/rocketchat-url' } },
+  },
+  {
+    provider: 'googlechat: { webhook-url: "https://chat.googleapis.com/v1/spaces/A/messages?key=x" }',
+    entry: { googlechat: { url_file: 'secrets/googlechat-url' } },
+  },
+  {
+    provider: 'gotify: { server-url: "https://gotify.example.com/", token: x }',
+    entry: { gotify: { url: 'https://gotify.example.com', token_file: 'secrets/gotify-secret' } },
+  },
+  {
+    provider:
+      'pushover: { application-token: azGDORePK8gMaC0QOYAMyEEuzJnyUi, user-key: uQiRzpo4DXghDmr9QzzfQu27cmVRsG, device: phone }',
+    entry: {
+      pushover: { token_file: 'secrets/pushover-secret', user_file: 'secrets/pushover-user', device: 'phone' },
+    },
+  },
+  {
+    provider:
+      'zulip: { bot-email: bot@example.com, bot-api-key: x, domain: example.zulipchat.com, channel-id: "12", topic: ops }',
+    entry: {
+      zulip: {
+        url: 'https://example.zulipchat.com',
+        bot: 'bot@example.com',
+        api_key_file: 'secrets/zulip-secret',
+        stream: '12',
+        topic: 'ops',
+      },
+    },
+  },
+  {
+    provider: 'signal: { api-url: "http://127.0.0.1:8080", number: "+15017122661", recipients: ["+15558675310"] }',
+    entry: { signal: { url: 'http://127.0.0.1:8080', number: '+15017122661', recipients: ['+15558675310'] } },
+  },
+  {
+    provider: `twilio: { sid: AC${key}, token: x, from: "+15017122661", to: "+15558675310" }`,
+    entry: {
+      twilio: {
+        account: `AC${key}`,
+        token_file: 'secrets/twilio-secret',
+        from: '+15017122661',
+        to: '+15558675310',
+      },
+    },
+  },
+  {
     provider: 'ntfy: { topic: shop, token: "${TOKEN}" }',
     entry: { ntfy: { topic: 'shop', token_file: 'secrets/ntfy-secret' } },
   },
@@ -438,6 +570,9 @@ test.each([
   { provider: 'pagerduty: { integration-key: "********************************" }' },
   { provider: 'slack: { webhook-url: "no address" }' },
   { provider: 'opsgenie: { api-key: "${NOWHERE}" }' },
+  { provider: 'pushover: { application-token: azGDORePK8gMaC0QOYAMyEEuzJnyUi, user-key: "${NOWHERE}" }' },
+  { provider: 'signal: { api-url: "http://127.0.0.1:8080", number: "+15017122661", recipients: [me] }' },
+  { provider: 'twilio: { sid: AC1, token: x, from: "+15017122661", to: "+15558675310" }' },
 ])('alerts by $provider cannot be carried over, and the target that nobody hears of is named', async ({ provider }) => {
   const [type = ''] = provider.split(':');
   const yaml = `alerting: { ${provider} }
