@@ -14,9 +14,21 @@ export function escapedMarkdown(text: string): string {
   });
 }
 
+/** The same for a service without an escape character (Zulip): zero-width spaces break the marks that call people or hide links. */
+export function brokenMarkdown(text: string): string {
+  return text.replaceAll(special, (found, url?: string) => {
+    if (url !== undefined || found === '\\' || found === '_') return found;
+    return found === '](' ? ']\u200B(' : `${found}\u200B`;
+  });
+}
+
 /** The message without its title as Markdown, at most `most` UTF-16 code units; links come first, so that none is cut. */
-export function markdownOf({ sentences, facts, rows, link, acknowledge, footer }: ChatText, most: number): string {
-  const [headline = '', ...remarks] = sentences.map(escapedMarkdown);
+export function markdownOf(
+  { sentences, facts, rows, link, acknowledge, footer }: ChatText,
+  most: number,
+  escaped: (text: string) => string = escapedMarkdown,
+): string {
+  const [headline = '', ...remarks] = sentences.map(escaped);
   const linked = (name: string, url: string | null) =>
     url === null ? [] : [`[${name}](${url.replaceAll('(', '%28').replaceAll(')', '%29')})`];
   const links = [...linked('Acknowledge', acknowledge), ...linked('More', link)];
@@ -24,9 +36,9 @@ export function markdownOf({ sentences, facts, rows, link, acknowledge, footer }
     `**${headline}**`,
     ...(links.length === 0 ? [] : [links.join(' · ')]),
     ...remarks,
-    ...facts.map(([label, value]) => `**${escapedMarkdown(label)}:** ${escapedMarkdown(value)}`),
-    ...rows.map((row) => `- ${escapedMarkdown(row)}`),
+    ...facts.map(([label, value]) => `**${escaped(label)}:** ${escaped(value)}`),
+    ...rows.map((row) => `- ${escaped(row)}`),
   ];
-  const end = escapedMarkdown(clipped(footer, 300));
+  const end = escaped(clipped(footer, 300));
   return `${clipped(lines.join('\n'), most - end.length - 2)}\n\n${end}`;
 }

@@ -8,7 +8,7 @@ import { chatTextOf, clipped } from './chat-text.ts';
 import { basicCredentials, formOf } from './form.ts';
 import { createHttpChannel, fileOf, parsed, type SendContext, unreadable } from './http-channel.ts';
 import { retry } from './http-receipt.ts';
-import { escapedMarkdown, markdownOf } from './markdown.ts';
+import { brokenMarkdown, markdownOf } from './markdown.ts';
 
 const ZulipEntry = z.strictObject({
   url: WebUrl('expected the address of an organization, such as "https://example.zulipchat.com"').describe(
@@ -41,9 +41,14 @@ export const zulip: ChannelType<'zulip', typeof ZulipEntry> = {
 async function send(message: Message, { contact, ...sending }: SendContext<ZulipEntry>): Promise<DeliveryReceipt> {
   const { url, bot, stream, topic } = contact.entry;
   const text = chatTextOf(message);
-  const title = escapedMarkdown(clipped(text.title, 250));
+  const title = brokenMarkdown(clipped(text.title, 250));
   // At most 10,000 characters. `stream` is understood by all versions, `channel` from 9.0 on.
-  const form = formOf({ type: 'stream', to: stream, topic, content: `**${title}**\n\n${markdownOf(text, 9_000)}` });
+  const form = formOf({
+    type: 'stream',
+    to: stream,
+    topic,
+    content: `**${title}**\n\n${markdownOf(text, 9_000, brokenMarkdown)}`,
+  });
   const credentials = basicCredentials(bot, fileOf(contact, 'api_key_file').reveal());
   const request = {
     url: `${url.replace(/\/+$/, '')}/api/v1/messages`,

@@ -547,10 +547,15 @@ describe('zulip', () => {
     );
 
   test('posts to the topic and mentions no one', async () => {
-    const hostile = { ...opened, content: { ...opened.content, subject: '@**all**' } };
+    const hostile = { ...opened, content: { ...opened.content, subject: String.raw`@**all** a\b_c` } };
     const { bodies } = await through(open, [hostile], () => says(200, { result: 'success', msg: '', id: 1 }));
     expect(bodies).toMatchObject([
-      { type: 'stream', to: '12', topic: 'ops', content: expect.stringContaining('@\u200B\\*\\*all') },
+      {
+        type: 'stream',
+        to: '12',
+        topic: 'ops',
+        content: expect.stringContaining('**@\u200B*\u200B*\u200Ball*\u200B*\u200B a\\b_c**'),
+      },
     ]);
   });
 
