@@ -23,7 +23,7 @@ export const limitedBytes = 65_536;
 
 /**
  * Prepares setting `SO_RCVBUF` (socket(7)), once for the process. Call the result on `connect`: the kernel then keeps the buffer that it
- * begins with, instead of letting it grow to megabytes (`tcp_rmem` in tcp(7)), which a target could fill although nobody reads on.
+ * begins with, instead of letting it grow to megabytes (`tcp_rmem` in tcp(7)), which a target could fill although nothing reads it.
  * Nothing happens on systems other than Linux or if the native binding does not load.
  */
 export async function loadReceiveLimit(): Promise<LimitReceiving> {

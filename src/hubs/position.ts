@@ -20,7 +20,7 @@ export interface RecordHead {
 }
 
 /**
- * `counts`: it is applied. `void`: nobody applies it. `gap`: records before it are missing here. `diverged`: this hub has records
+ * `counts`: it is applied. `void`: no hub applies it. `gap`: records before it are missing here. `diverged`: this hub has records
  * that are not in the log any more. After the last two a hub needs a snapshot.
  */
 export type RecordEffect = 'counts' | 'void' | 'gap' | 'diverged';

@@ -86,3 +86,9 @@ const shortEscapes: Readonly<Record<string, string>> = {
 
 /** The DNS record types that a `dns` check can ask for. */
 export const recordTypes: readonly string[] = checkOf('dns').Spec.shape.record.unwrap().options;
+
+/** The JSON values whose text is this: the text, and the number or the truth value that is written like it. */
+export function literalsOf(text: string): readonly (string | number | boolean)[] {
+  if (text === 'true' || text === 'false') return [text, text === 'true'];
+  return text !== '' && String(Number(text)) === text && Number.isFinite(Number(text)) ? [text, Number(text)] : [text];
+}

@@ -22,7 +22,7 @@ export function createInTurn(): SerialRunner {
   return async (task) => {
     const result = last.then(task);
     // The caller gets the error.
-    last = result.catch(() => {});
+    last = Promise.allSettled([result]);
     return result;
   };
 }

@@ -50,8 +50,8 @@ export function createPunctualClock({ clock, isIdle, sleep = sleepThread }: Punc
   return { now, elapsed: () => clock.elapsed(), after };
 }
 
-const nobody = new Int32Array(new SharedArrayBuffer(4));
+const never = new Int32Array(new SharedArrayBuffer(4));
 
 function sleepThread(ms: number): void {
-  Atomics.wait(nobody, 0, 0, ms);
+  Atomics.wait(never, 0, 0, ms);
 }

@@ -7,6 +7,7 @@ const root = new URL('../../', import.meta.url).pathname;
 const retired = [
   'sightings?',
   'somebody',
+  'nobody',
   'whoever',
   'is told',
   'are told',

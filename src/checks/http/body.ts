@@ -20,7 +20,7 @@ export interface BodyOptions {
   readonly keep: boolean;
 }
 
-export const noBody: Body = { bytes: 0, complete: true, content: Buffer.alloc(0) };
+export const emptyBody: Body = { bytes: 0, complete: true, content: Buffer.alloc(0) };
 
 /** The codings that `readBody` undoes. */
 export function isKnownCoding(coding: string): boolean {

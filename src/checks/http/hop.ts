@@ -10,7 +10,7 @@ import { type Failure, failure } from '../outcome.ts';
 import type { Network } from '../reach.ts';
 import type { Certificate } from '../certificate.ts';
 import { handshakeFailure, verifyCertificate, startTls, type TlsOptions } from '../tls-connection.ts';
-import { arrivedBody, type Body, isKnownCoding, noBody, readBody } from './body.ts';
+import { arrivedBody, type Body, isKnownCoding, emptyBody, readBody } from './body.ts';
 import { exchangeFailure } from './exchange-failure.ts';
 import type { Head } from './head.ts';
 import { requestHttp1 } from './http1.ts';
@@ -179,7 +179,7 @@ async function exchange(
     const head = await orAbort(send(socket, { request, incoming, onFirstByte, onError }), signal);
     result.head = head;
     watch.waitingFor = 'the body';
-    if (head.stream === null) result.body = noBody;
+    if (head.stream === null) result.body = emptyBody;
     else if (wantsBody(head)) await receive(head, head.stream, options, result);
   } catch (error) {
     result.failure = lateFailure(signal, watch) ?? exchangeFailure(first ?? error, watch.waitingFor);

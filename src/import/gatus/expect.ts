@@ -1,4 +1,4 @@
-import { escapeRegex, foreignDuration, statusRanges } from '../convert.ts';
+import { escapeRegex, foreignDuration, literalsOf, statusRanges } from '../convert.ts';
 import type { PlainValue } from '../draft.ts';
 import { type GatusCondition, globRegex, type Operand, type Operator, parseCondition } from './condition.ts';
 
@@ -189,23 +189,33 @@ function readTerm({ left, operator, right }: GatusCondition, terms: Term[]): str
     terms.push({ simple: null, filter: operator === '!=' ? `!${match}` : match });
     return null;
   }
-  const literals = right.texts.map(jsonLiteral);
   const isEquality = operator === '==' || operator === '!=';
-  const tests = literals.map((literal) => `${value} ${operator} ${JSON.stringify(literal)}`);
-  const [only] = literals;
-  const simple = operator === '==' && literals.length === 1 && left.wrap === null && only !== undefined;
-  if (!isEquality && typeof only !== 'number') return 'it is compared with something that is no number';
-  const joined = tests.join(operator === '!=' ? ' && ' : ' || ');
+  if (!isEquality || left.wrap === 'len') {
+    const numbers = right.texts.map((text) => (text.trim() === '' ? Number.NaN : Number(text)));
+    if (numbers.some(Number.isNaN) || (!isEquality && numbers.length > 1))
+      return 'it is compared with something that is no number';
+    terms.push({ simple: null, filter: joined(operator, value, numbers) });
+    return null;
+  }
+  // Values are compared by their text: 15 equals "15".
+  const literals = right.texts.flatMap((text) => literalsOf(text));
   terms.push({
-    simple: simple ? { path: left.path, equals: only } : null,
-    filter: tests.length > 1 ? `(${joined})` : joined,
+    simple: operator === '==' ? equalTo(left.path, literals) : null,
+    filter: joined(operator, value, literals),
   });
   return null;
 }
 
-function jsonLiteral(text: string): string | number | boolean {
-  if (/^-?\d+(?:\.\d+)?$/.test(text)) return Number(text);
-  return text === 'true' || (text === 'false' ? false : text);
+// Equal to one of them, or to none.
+function joined(operator: string, value: string, literals: readonly (string | number | boolean)[]): string {
+  const tests = literals.map((literal) => `${value} ${operator} ${JSON.stringify(literal)}`);
+  return tests.length === 1 ? tests.join('') : `(${tests.join(operator === '!=' ? ' && ' : ' || ')})`;
+}
+
+function equalTo(path: string, literals: readonly (string | number | boolean)[]): Term['simple'] {
+  const [text, other] = literals;
+  if (literals.length === 1) return { path, equals: text ?? '' };
+  return literals.length === 2 && typeof other === 'number' ? { path, regex: `^${escapeRegex(String(text))}$` } : null;
 }
 
 // Several conditions that are more than a value become one filter: it selects something if all of them hold.

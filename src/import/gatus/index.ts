@@ -185,7 +185,7 @@ function noteGeneralities(draft: Draft, place: string): void {
   );
   say(
     targets.some((text) => text.includes('"json"')),
-    'values in JSON are compared by their kind: 1 is not "1", and a length of an object is the number of its members',
+    'a number in quotes is not compared as a number, and a length of an object is the number of its members',
   );
   say(
     draft.notify.size > 0,

@@ -43,8 +43,9 @@ const makers: Readonly<Record<string, (monitor: KumaMonitor, say: DifferenceRepo
     expect: { ...expectationOf(monitor), body: keywordOf(monitor) },
   }),
   'json-query'(monitor, say) {
-    const json = jsonExpectation(monitor);
-    if (json === null) say('lost', `the JSON query ${monitor.json_path ?? ''}: only simple paths can be carried over`);
+    const { json, lost, differs } = jsonExpectation(monitor);
+    if (lost !== null) say('lost', lost);
+    if (differs !== null) say('differs', differs);
     return { ...http(monitor, say), expect: { ...expectationOf(monitor), body: json === null ? undefined : { json } } };
   },
   'real-browser'(monitor, say) {

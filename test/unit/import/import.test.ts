@@ -90,7 +90,12 @@ test.each([
   { condition: '[STATUS] != 500', expected: { status: ['100-499', '501-999'] } },
   { condition: '200 == [STATUS]', expected: { status: 200 } },
   { condition: '300 > [STATUS]', expected: { status: '100-299' } },
-  { condition: '[BODY].items[2].some-key == true', json: { path: '$.items[2]["some-key"]', equals: true } },
+  {
+    condition: '[BODY].items[2].some-key == true',
+    json: { path: '$[?($.items[2]["some-key"] == "true" || $.items[2]["some-key"] == true)]' },
+  },
+  { condition: '[BODY].load == 3', json: { path: '$.load', regex: '^3$' } },
+  { condition: '[BODY].level != 3', json: { path: '$[?($.level != "3" && $.level != 3)]' } },
   { condition: '[BODY].name != pat(j?hn*)', json: { path: '$[?!match($.name, "j.hn.*")]' } },
   { condition: 'len([BODY].data) < 5', json: { path: '$[?length($.data) < 5]' } },
   { condition: '[BODY].user == any(a, b)', json: { path: '$[?($.user == "a" || $.user == "b")]' } },
