@@ -54,7 +54,7 @@ test('a status page, its JSON, feed and badges tell strangers of its own targets
   const [, sheet = ''] = /href="(\/brand\/status\/color-[^"]+)"/.exec(text) ?? [];
   expect(await (await get(sheet)).text()).toContain('--accent:light-dark(#aa0000');
   expect(await (await get('/status.ics')).text()).toMatch(/^BEGIN:VCALENDAR\r\n/);
-  expect(await (await get('/status/status/history')).text()).toContain('No incidents in this month.');
+  expect(await (await get('/status/status/history?month=2025-01')).text()).toContain('No incidents in this month.');
   expect((await get('/status/nothing/history')).status).toBe(404);
   expect(await (await get('/status/inside')).text()).toContain('Inside');
   expect((await get('/status/nothing')).status).toBe(404);

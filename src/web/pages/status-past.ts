@@ -19,7 +19,7 @@ export interface PastOutagesOptions {
   readonly failed: (error: unknown) => void;
 }
 
-/** Past incidents of status pages: public, so each span is read at most once a minute. */
+/** Past incidents of status pages: public, so each span is read at most once in 15 seconds. */
 export interface PastOutages {
   /** Those of the last 14 days, the newest first, as they were read last: never waits. */
   latest(page: string): readonly PastOutage[];
@@ -33,7 +33,7 @@ interface ReadSpan {
 }
 
 const shownDays = 14;
-const freshMs = 60_000;
+const freshMs = 15_000;
 const mostSpans = 200;
 // Of each target.
 const mostIncidents = 100;

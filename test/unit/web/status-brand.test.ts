@@ -81,7 +81,7 @@ const past = (target: string, startedAt: number, more: Partial<PastIncident> = {
   ...more,
 });
 
-test('past incidents are those of the page, critical, not suppressed, under the names of the page, and read once a minute', async () => {
+test('past incidents are those of the page, critical, not suppressed, under the names of the page, and read once in 15 seconds', async () => {
   const clock = new FakeClock(new Date(now).toISOString());
   let reads = 0;
   const all = [
