@@ -32,9 +32,9 @@ function srv(target: string, port: number, priority = 10, weight = 60): Answer {
   return { type: 'SRV', name: service, ttl: 60, data: { target, port, priority, weight } };
 }
 
-async function put(more = ''): Promise<string> {
+async function put(more = '', at = '127.0.0.1', { port } = server): Promise<string> {
   const path = join(folder, 'watchpost.yaml');
-  const entry = `{ srv: ${service}, ask: { server: "127.0.0.1:${server.port}" }, check: tcp${more} }`;
+  const entry = `{ srv: ${service}, ask: { server: "${at}:${port}" }, check: tcp${more} }`;
   await writeFile(path, `data: watchpost.db\ntargets_from: { shop: ${entry} }\n`);
   return path;
 }
@@ -79,6 +79,14 @@ test('targets come from SRV records, with priority and weight as labels', async 
     { name: 'shop', shown: `SRV ${service} at 127.0.0.1:${server.port}`, targets: 2, trouble: null },
   ]);
   expect(server.queries.map(({ name, type }) => [name, type])).toEqual([[service, 'SRV']]);
+});
+
+test('a name server at an IPv6 address is asked', async () => {
+  await using other = await nameServer((asked) => handle(asked), '::1');
+  const path = await put('', '[::1]', other);
+  const { targets, lists } = await loadConfig({ path, env: {}, readList: askEachTime(systemClock) });
+  expect(targets).toHaveLength(1);
+  expect(lists).toMatchObject([{ shown: `SRV ${service} at [::1]:${other.port}`, trouble: null }]);
 });
 
 test('an answer too long for a datagram is read over TCP', async () => {
