@@ -28,6 +28,7 @@ export { failed, Failure, failure, FailureCode, FailureSource } from './outcome.
 export type { Outcome, Phase } from './outcome.ts';
 export { ownAddresses } from './own-addresses.ts';
 export { createResolver, type Resolver } from './resolver.ts';
+export { lookUpServices } from './service-records.ts';
 
 /** THE list: everything that the program knows about check types comes from here. */
 export const checks = [ping, http, tcp, dns, udp, tls, grpc, websocket, domain, heartbeat] as const;

@@ -79,6 +79,7 @@ export const Fact = z.enum([
   'rtt_max',
   'rtt_deviation',
   'answer_ttl',
+  'clock_offset',
   'certificate_expires_at',
   'domain_expires_at',
   'node_lag',

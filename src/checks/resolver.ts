@@ -128,7 +128,8 @@ function openSession(options: ResolverOptions, signal: AbortSignal): Session {
   };
 }
 
-function missOf(error: unknown): Miss {
+/** What an error of `node:dns` says of a name. Throws on any that is no answer. */
+export function missOf(error: unknown): Miss {
   switch (systemCode(error)) {
     case 'ENOTFOUND':
     case 'EBADNAME':

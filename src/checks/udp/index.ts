@@ -15,7 +15,7 @@ export const udp = defineCheck({
   Spec,
   Detail,
   phases: ['resolve'],
-  facts: [],
+  facts: ['clock_offset'],
   // The timeout counts once for the name, if there is one, and once for the reply.
   deadlineMs: ({ host, timeout }) => (isIP(endpointOf(host).name) === 0 ? 2 : 1) * timeout,
   apiOptions,

@@ -1,16 +1,26 @@
 import { singleLine } from '#kernel/text.ts';
+import { describeDuration, formatSeconds } from '#kernel/units.ts';
 import type { Outcome } from '../outcome.ts';
 import type { Detail } from './detail.ts';
 
 /** How many datagrams went out, and what came back. */
-export function lines({ detail }: Outcome<Detail>): readonly string[] {
+export function lines({ detail, facts }: Outcome<Detail>): readonly string[] {
   if (detail === null) return [];
   const { sent, bytes, reply, note } = detail;
+  const { clock_offset: offset } = facts;
   return [
     ...(sent === null ? [] : [`sent         ${sent} ${sent === 1 ? 'datagram' : 'datagrams'}`]),
     ...(bytes === null ? [] : [`reply        ${bytes} bytes${note === null ? '' : `: ${note}`}`]),
     ...(reply === null || note !== null ? [] : [`             ${printable(Buffer.from(reply, 'base64'))}`]),
+    ...(offset === undefined ? [] : [`clock        ${offsetText(offset)} the node's`]),
   ];
+}
+
+/** An offset in words: `12 ms ahead of`. */
+export function offsetText(seconds: number): string {
+  const distance = Math.abs(seconds);
+  const text = distance < 60 ? formatSeconds(distance) : describeDuration(distance * 1e3);
+  return `${text} ${seconds < 0 ? 'behind' : 'ahead of'}`;
 }
 
 // Text is shown as text, anything else as its first bytes.

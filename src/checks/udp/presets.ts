@@ -1,5 +1,6 @@
 import type { Random } from '#kernel/random.ts';
 import { encodeQuery, type Question, readMessage } from '../dns/message.ts';
+import { offsetOf } from './ntp-offset.ts';
 import type { UdpPreset } from './spec.ts';
 
 /** A protocol over datagrams: its request, and how to recognise a proper reply. */
@@ -8,6 +9,8 @@ export interface Preset {
   make(random: Random): Buffer;
   /** What a proper reply to this very request says, in words; null for anything else. Never throws. */
   recognise(reply: Buffer, request: Buffer): string | null;
+  /** How far the target's clock is ahead in a proper reply, in seconds; null if it does not tell. The times are wall milliseconds. */
+  readonly offsetOf?: (reply: Buffer, sentAt: number, receivedAt: number) => number | null;
 }
 
 const root: Question = { name: '.', type: 'NS' };
@@ -23,6 +26,7 @@ const dns: Preset = {
 
 // RFC 5905, section 7.3. The server gives the transmit timestamp back, so a random one tells its answers from others.
 const ntp: Preset = {
+  offsetOf,
   make: (random) => Buffer.concat([Buffer.from([0x23]), Buffer.alloc(39), random.bytes(8)]),
   recognise(reply, request) {
     if (reply.length < 48 || !reply.subarray(24, 32).equals(request.subarray(40, 48))) return null;

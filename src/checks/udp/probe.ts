@@ -1,3 +1,4 @@
+import type { Clock } from '#kernel/clock.ts';
 import { describeDuration } from '#kernel/units.ts';
 import type { ProbeEnvironment, ProbeContext } from '../check.ts';
 import { converse, type DatagramArrival } from '../datagram.ts';
@@ -7,6 +8,7 @@ import { failed, failure, type Failure, type Outcome, toSeconds } from '../outco
 import { matcherOf } from '../payload.ts';
 import { reach, type ProbeDestination } from '../reach.ts';
 import type { Detail } from './detail.ts';
+import { offsetText } from './lines.ts';
 import { type Preset, presetAt, presets } from './presets.ts';
 import { meaningOfSilence, payloadBytes, UdpPreset, type Spec } from './spec.ts';
 
@@ -48,7 +50,7 @@ async function exchangeDatagrams(
         return request;
       },
       read(datagram, received) {
-        const reply = readReply(spec, language, datagram, requests, received);
+        const reply = readReply(spec, language, datagram, requests, received, environment.clock);
         if (reply === null) improper.splice(0, 1, datagram);
         return reply;
       },
@@ -60,8 +62,11 @@ async function exchangeDatagrams(
     case 'failed':
       return failed(conversation.failure, { ...known, detail });
     case 'reply': {
-      const { seconds, datagram, note } = conversation.reply;
-      return { status: 'up', ...known, seconds, detail: { ...detail, ...replyDetail(datagram), note } };
+      const { seconds, datagram, note, offset } = conversation.reply;
+      const facts = offset === null ? {} : { clock_offset: offset };
+      const found = { ...known, seconds, facts, detail: { ...detail, ...replyDetail(datagram), note } };
+      const reason = offsetFailure(spec, conversation.reply);
+      return reason === null ? { status: 'up', ...found } : failed(reason, found);
     }
     case 'silent': {
       const [junk] = improper;
@@ -79,6 +84,8 @@ interface UdpReply {
   readonly seconds: number;
   readonly datagram: Buffer;
   readonly note: string | null;
+  /** How far the target's clock is ahead of the node's, in seconds, if its protocol tells. */
+  readonly offset: number | null;
 }
 
 // What is said, and whether only a proper reply in the preset's protocol counts.
@@ -104,6 +111,7 @@ function readReply(
   datagram: Buffer,
   requests: readonly Buffer[],
   { sentAt, receivedAt }: DatagramArrival,
+  clock: Clock,
 ): UdpReply | null {
   const kept = datagram.subarray(0, keptBytes);
   const notes = requests.map((request) => preset?.recognise(datagram, request) ?? null);
@@ -111,7 +119,19 @@ function readReply(
   if (strict && answered === -1) return null;
   if (expect !== undefined && !matcherOf(expect)(kept)) return null;
   const start = sentAt[Math.max(answered, 0)] ?? receivedAt;
-  return { seconds: toSeconds(receivedAt - start), datagram, note: notes[answered] ?? null };
+  const note = notes[answered] ?? null;
+  const wall = clock.now() - clock.elapsed();
+  const offset = note === null ? null : (preset?.offsetOf?.(datagram, wall + start, wall + receivedAt) ?? null);
+  return { seconds: toSeconds(receivedAt - start), datagram, note, offset };
+}
+
+// The measured offset is wrong by at most half of the round trip (RFC 5905, section 8): only what is beyond that is certain.
+function offsetFailure({ offset_below: limit }: Spec, { offset, note, seconds }: UdpReply): Failure | null {
+  if (limit === undefined) return null;
+  if (offset === null) return failure('target', 'answer', `the server does not tell the time: ${note}`);
+  if (Math.abs(offset) - seconds / 2 < limit / 1e3) return null;
+  const wanted = `expected less than ${describeDuration(limit)}`;
+  return failure('target', 'answer', `the server's clock is ${offsetText(offset)} the node's, ${wanted}`);
 }
 
 function replyDetail(datagram: Buffer): Pick<Detail, 'replied' | 'bytes' | 'reply'> {

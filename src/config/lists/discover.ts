@@ -34,7 +34,7 @@ export interface DiscoverOptions extends Omit<ListParts, 'problems'> {
 
 const usualMost = 1_000;
 
-/** Adds the targets that stand in files of Prometheus' form (`file_sd`) or at an address (`http_sd`), by the entries of `targets_from`. */
+/** Adds the targets that stand in files of Prometheus' form (`file_sd`) at an address (`http_sd`) or in SRV records, by the entries of `targets_from`. */
 export async function discoverTargets(root: SourceNode, options: DiscoverOptions): Promise<DiscoveredTargets> {
   const problems: Problem[] = [];
   const watched: string[] = [];
@@ -58,7 +58,7 @@ export async function discoverTargets(root: SourceNode, options: DiscoverOptions
     const most = entry.children.get('at_most')?.value;
     const limit = typeof most === 'number' ? most : usualMost;
     const path: ErrorPath = ['targets_from', name, 'at_most'];
-    const where = list === null ? 'in its files' : 'in what its address answers';
+    const where = list === null ? 'in its files' : `in the answer of ${list.shown}`;
     if (targets.size > limit)
       problems.push(problemAt(root, path, `there are ${targets.size} targets ${where}, more than ${limit}`));
     else for (const [own, target] of targets) found.set(own, target);

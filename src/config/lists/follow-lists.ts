@@ -94,7 +94,7 @@ export function followLists({ clock, log }: { readonly clock: Clock; readonly lo
   return {
     begin: () => named.clear(),
     async read(list) {
-      const key = JSON.stringify([list.name, list.url]);
+      const key = list.keptIn;
       const one = all.get(key) ?? (await follow(list));
       one.list = list;
       all.set(key, one);

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
+import { formatHostPort, parseEndpoint } from '#checks/index.ts';
 import { sha256 } from '#kernel/hash.ts';
 import type { TargetList } from './listed-targets.ts';
 import { type SourceNode, problemAt } from '../read/located.ts';
@@ -16,7 +17,7 @@ export interface ListParts {
   readonly problems: Problem[];
 }
 
-/** The list of targets that an entry of `targets_from` names, or null if it names none, or not as it should. */
+/** The list of targets that an entry of `targets_from` names by `url` or `srv`, or null if it names none, or not as it should. */
 export async function listAt(
   root: SourceNode,
   name: string,
@@ -24,8 +25,22 @@ export async function listAt(
   parts: ListParts,
 ): Promise<TargetList | null> {
   const source = TargetSource.safeParse(entry.value).data;
-  if (source?.url === undefined) return null;
+  if (source === undefined) return null;
   const { ask } = source;
+  const keptAs = (address: string) =>
+    join(dirname(parts.data), 'targets', `${name}-${sha256(address).slice(0, 8)}.json`);
+  if (source.srv !== undefined) {
+    const server = ask.server === undefined ? null : serverOf(ask.server);
+    const shown = `SRV ${source.srv}${server === null ? '' : ` at ${server}`}`;
+    return {
+      name,
+      source: { kind: 'srv', name: source.srv, server },
+      shown,
+      everyMs: ask.every,
+      keptIn: keptAs(shown),
+    };
+  }
+  if (source.url === undefined) return null;
   const url = source.url.reveal();
   const token = await fileAt(root, [name, 'token_file'], ask.token_file, parts);
   const ca = await fileAt(root, [name, 'ca_file'], ask.ca_file, parts);
@@ -34,13 +49,22 @@ export async function listAt(
   const own = Object.entries(ask.headers).map(([header, value]) => [header.toLowerCase(), value.reveal()]);
   return {
     name,
-    url,
+    source: {
+      kind: 'http',
+      url,
+      headers: { ...Object.fromEntries(own), ...(token === null ? {} : { authorization: `Bearer ${token.trim()}` }) },
+      ca,
+    },
     shown: `${protocol}//${host}${entry.children.get('url')?.expanded === true ? '/...' : pathname}`,
-    headers: { ...Object.fromEntries(own), ...(token === null ? {} : { authorization: `Bearer ${token.trim()}` }) },
-    ca,
     everyMs: ask.every,
-    keptIn: join(dirname(parts.data), 'targets', `${name}-${sha256(url).slice(0, 8)}.json`),
+    keptIn: keptAs(url),
   };
+}
+
+function serverOf(written: string): string {
+  const parsed = parseEndpoint(written);
+  if (!parsed.ok) throw new RangeError(`the name server ${written} ${parsed.message}`);
+  return formatHostPort(parsed.name, parsed.port ?? 53);
 }
 
 /** What a file holds; null if none is named, false if it cannot be read. */

@@ -5,17 +5,24 @@ import { messageOf } from '#kernel/errors.ts';
 import { receive } from '#kernel/receive.ts';
 import { singleLine } from '#kernel/text.ts';
 import { userAgent } from '#kernel/version.ts';
+import { askServices, type ServiceName } from './srv-groups.ts';
 
-/** An address that lists targets, and how it is asked. */
-export interface TargetList {
-  /** The name under `targets_from`. */
-  readonly name: string;
+/** An address over HTTP that lists targets, and how it is asked. */
+export interface ListAddress {
+  readonly kind: 'http';
   readonly url: string;
-  /** The address without what may be a secret. */
-  readonly shown: string;
   readonly headers: Readonly<Record<string, string>>;
   /** PEM certificates to trust instead of the usual ones, or null. */
   readonly ca: string | null;
+}
+
+/** A list of targets elsewhere, and how it is asked. */
+export interface TargetList {
+  /** The name under `targets_from`. */
+  readonly name: string;
+  readonly source: ListAddress | ServiceName;
+  /** Where it comes from, without what may be a secret. */
+  readonly shown: string;
   readonly everyMs: number;
   /** Where what it said last is kept. */
   readonly keptIn: string;
@@ -65,10 +72,28 @@ export async function keptText({ keptIn }: TargetList): Promise<string | null> {
   }
 }
 
-/** Asks as Prometheus does: a GET whose answer is 200 and a JSON list of groups. Redirects are not followed. */
+/** Asks for what a list says now, once. */
 export async function askList(list: TargetList, clock: Clock, signal: AbortSignal): Promise<ListContent> {
+  const { source } = list;
+  if (source.kind === 'http') return askAddress(source, list, clock, signal);
+  try {
+    const asked = await askServices(source, clock, answerWithinMs, signal);
+    return { text: null, trouble: null, ...asked };
+  } catch (error) {
+    if (!signal.aborted) throw error;
+    return { text: null, trouble: messageOf(error) };
+  }
+}
+
+/** Asks as Prometheus does: a GET whose answer is 200 and a JSON list of groups. Redirects are not followed. */
+async function askAddress(
+  { url, headers, ca }: ListAddress,
+  list: TargetList,
+  clock: Clock,
+  signal: AbortSignal,
+): Promise<ListContent> {
   using limit = deadline(clock, answerWithinMs, signal);
-  const { url, headers, ca, everyMs } = list;
+  const { everyMs } = list;
   const trouble = (why: string): ListContent => ({ text: null, trouble: singleLine(why.replaceAll(url, list.shown)) });
   const { default: got, RequestError } = await import('got');
   const stream = got.stream(url, {

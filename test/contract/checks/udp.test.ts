@@ -268,6 +268,64 @@ function ntpReply(request: Buffer, { flags = 0x24, stratum = 2 } = {}): Buffer {
   return reply;
 }
 
+// The fields are those of RFC 5905, figure 8: the receive and transmit timestamps, in seconds since 1900.
+function timeReply(request: Buffer, wallMs: number, flags = 0x24): Buffer {
+  const reply = ntpReply(request, { flags });
+  const seconds = (wallMs / 1e3 + 2_208_988_800) % 2 ** 32;
+  for (const at of [32, 40]) {
+    reply.writeUInt32BE(Math.floor(seconds), at);
+    reply.writeUInt32BE(Math.floor((seconds % 1) * 2 ** 32), at + 4);
+  }
+  return reply;
+}
+
+test.each([
+  { aheadMs: 2_500, below: '1s', status: 'down', words: "the server's clock is 2.50 s ahead of the node's" },
+  { aheadMs: -2_500, below: '1s', status: 'down', words: "the server's clock is 2.50 s behind the node's" },
+  { aheadMs: 900, below: '1s', status: 'up', words: null },
+  { aheadMs: -900, below: '1s', status: 'up', words: null },
+  { aheadMs: 86_400_000, below: undefined, status: 'up', words: null },
+])(
+  'an NTP server $aheadMs ms ahead is $status with offset_below: $below',
+  async ({ aheadMs, below, status, words }) => {
+    await using server = await responder((request, reply) => {
+      clock.hold(100);
+      const answer = timeReply(request, clock.now() + aheadMs);
+      clock.hold(100);
+      reply(answer);
+    });
+    const outcome = await run(server.port, { send: 'ntp', ...(below !== undefined && { offset_below: below }) });
+    expect(outcome).toMatchObject({ status, seconds: 0.2 });
+    expect(outcome.facts.clock_offset).toBeCloseTo(aheadMs / 1e3, 3);
+    if (outcome.status !== 'up') expect(outcome.failure).toMatchObject({ source: 'target', code: 'answer' });
+    if (words !== null) expect(JSON.stringify(outcome)).toContain(`${words}, expected less than 1s`);
+    const side = aheadMs < 0 ? 'behind' : 'ahead of';
+    expect(udp.lines(outcome)).toContainEqual(expect.stringMatching(new RegExp(`^clock {8}.* ${side} the node's$`)));
+  },
+);
+
+test('an offset that a slow path may have made is no failure', async () => {
+  await using server = await responder((request, reply) => {
+    const answer = timeReply(request, clock.now());
+    clock.hold(2_900);
+    reply(answer);
+  });
+  const outcome = await run(server.port, { send: 'ntp', tries: 1, offset_below: '1s' });
+  expect(outcome.facts.clock_offset).toBeCloseTo(-1.45, 3);
+  expect(outcome.status).toBe('up');
+});
+
+test('an NTP server that is not synchronised tells no time', async () => {
+  await using server = await responder((request, reply) => reply(timeReply(request, clock.now(), 0xe4)));
+  const outcome = await run(server.port, { send: 'ntp', offset_below: '1s' });
+  expect(outcome).toMatchObject({
+    status: 'down',
+    facts: {},
+    failure: { code: 'answer', message: 'the server does not tell the time: NTPv4, not synchronised' },
+  });
+  expect((await run(server.port, { send: 'ntp' })).status).toBe('up');
+});
+
 function stunReply(request: Buffer, kind: number): Buffer {
   const reply = Buffer.from(request);
   reply.writeUInt16BE(kind, 0);

@@ -263,7 +263,7 @@ test('config check says what came of each address', async () => {
 });
 
 test.each([
-  ['{ check: tcp }', 'targets_from.ssh.files: is missing: set files or url'],
+  ['{ check: tcp }', 'targets_from.ssh.files: is missing: set files, url or srv'],
   ['{ url: "ftp://x/", check: tcp }', 'expected an address that lists targets'],
   ['{ url: "http://x/", files: a.json, check: tcp }', 'targets_from.ssh.url: cannot be set together with files'],
   ['{ url: "http://x/", ask: { every: 1 }, check: tcp }', 'targets_from.ssh.ask.every: expected a duration'],

@@ -5,6 +5,7 @@ import { z } from 'zod';
 import { checkOf, CheckSpec } from '#checks/index.ts';
 import { outcomeOf } from '#checks/outcome.ts';
 import { Detail } from '#checks/udp/detail.ts';
+import { offsetOf } from '#checks/udp/ntp-offset.ts';
 import { fromRow, toRow } from '#checks/udp/row.ts';
 import { payloadBytes, UdpPreset, Spec } from '#checks/udp/spec.ts';
 import { presetAt, presets } from '#checks/udp/presets.ts';
@@ -56,6 +57,8 @@ test.each([
   { send: { base64: 'a*b' }, message: 'Invalid base64' },
   { send: 'a'.repeat(1_233), message: 'is longer than 1232 bytes' },
   { expect: { regex: '(' }, message: 'is no valid regular expression' },
+  { offset_below: '1s', message: 'needs send: ntp' },
+  { send: 'stun', offset_below: '1s', message: 'needs send: ntp' },
 ])('$message: refused', ({ message, ...options }) => {
   const result = CheckSpec.safeParse({ type: 'udp', host: 'example.com', ...options });
   expect(JSON.stringify(result.error?.issues.map((issue) => issue))).toContain(JSON.stringify(message).slice(1, -1));
@@ -71,6 +74,20 @@ test.each([
   expect(spec.host).toBe(host);
   expect(checkOf('udp').port(spec)).toBe(host.slice(host.lastIndexOf(':') + 1));
   expect(CheckSpec.parse(JSON.parse(JSON.stringify(z.encode(CheckSpec, spec))))).toEqual(spec);
+});
+
+test.each([
+  ['before the era of 2036', Date.UTC(2036, 1, 7, 6, 28, 15), 3_000],
+  ['after it', Date.UTC(2036, 1, 7, 6, 28, 17), -3_000],
+])('an offset over the end of the era of NTP is right: %s', (_, wallMs, aheadMs) => {
+  const reply = Buffer.alloc(48);
+  reply.set([0x24, 1]);
+  const seconds = ((wallMs + aheadMs) / 1e3 + 2_208_988_800) % 2 ** 32;
+  for (const at of [32, 40]) {
+    reply.writeUInt32BE(seconds, at);
+    reply.writeUInt32BE(1, at + 4);
+  }
+  expect(offsetOf(reply, wallMs, wallMs)).toBeCloseTo(aheadMs / 1e3, 5);
 });
 
 test('arbitrary bytes are no proper reply to a preset and never throw', () => {
