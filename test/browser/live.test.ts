@@ -81,6 +81,19 @@ pages: { status: { targets: { weak: Weak, alpha: Alpha } }, other: { targets: { 
   await heading(status, /Weak is not working\./);
   expect(await status.page.title()).toMatch(/Weak is not working\./);
 
+  // An age with the exact time on hover, and the offset of the viewer's zone.
+  const began = list.page.locator('[data-part="incidents"] time');
+  expect(await began.textContent()).toMatch(/^(?:just now|\d+ min ago)$/);
+  const exact = /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d \(UTC(?:[+-][\d:]+)?\)$/;
+  expect(await began.getAttribute('title')).toMatch(exact);
+  expect(await list.page.locator('.foot').textContent()).toMatch(/^Times are in .*UTC(?:[+-][\d:]+\))?\.$/);
+  // On paper nothing counts on from now.
+  await list.page.emulateMedia({ media: 'print' });
+  expect(await list.page.locator('nav, form').filter({ visible: true }).count()).toBe(0);
+  const printed = `getComputedStyle(document.querySelector('[data-part="incidents"] time'), '::after').content`;
+  expect(await list.page.evaluate<string>(printed)).toBe(`" (${await began.getAttribute('title')})"`);
+  await list.page.emulateMedia({ media: 'screen' });
+
   await weak.start();
   await become(list.page, ['alpha', 'beta', 'weak', 'wide']);
   await become(up.page, ['alpha', 'weak', 'wide']);

@@ -1,26 +1,6 @@
 // The parts of a page that are drawn anew: elements with `data-part`, as the server wrote them.
 
-const forms = {
-  time: new Intl.DateTimeFormat('sv-SE', { dateStyle: 'short', timeStyle: 'medium' }),
-  clock: new Intl.DateTimeFormat('sv-SE', { hour: '2-digit', minute: '2-digit' }),
-  day: new Intl.DateTimeFormat('sv-SE', { dateStyle: 'short' }),
-};
-
-/** Writes the times below an element in the viewer's own zone. */
-export function localise(root: ParentNode): void {
-  for (const element of root.querySelectorAll('time[datetime]')) {
-    const at = new Date(element.getAttribute('datetime') ?? '');
-    if (Number.isNaN(at.getTime())) continue;
-    element.setAttribute('title', at.toISOString());
-    element.textContent = textOf(at, element.getAttribute('data-form'));
-  }
-}
-
-function textOf(at: Date, form: string | null): string {
-  if (form !== 'short') return forms[form === 'day' ? 'day' : 'time'].format(at);
-  const isToday = forms.day.format(at) === forms.day.format(new Date());
-  return isToday ? forms.clock.format(at) : `${forms.day.format(at)} ${forms.clock.format(at)}`;
-}
+import { localise } from './moments.ts';
 
 const written = new Map<string, string>();
 const partsOf = (root: ParentNode) =>

@@ -67,7 +67,7 @@ export function overviewEvents({ board, past, map, clock }: OverviewSources) {
     const at = { version, now: board.version, isNext: kind === 'next' };
     const drawn: Record<string, string> = {
       ...parts.newer('head', String(overviewHead({ targets, now })), at),
-      ...parts.newer('incidents', String(incidentsPart({ incidents: board.openIncidents(), now })), at),
+      ...parts.newer('incidents', String(incidentsPart({ incidents: board.openIncidents() })), at),
       ...parts.newer('map', String(map()), at),
     };
     if (filter.group !== '' && !isWall) {

@@ -28,6 +28,7 @@ export const overviewTexts = {
     return `${up} of ${count(all, 'target')} ${up === 1 ? 'is' : 'are'} up; ${rest.join(', ')}.`;
   },
   incidents: 'Open incidents',
+  began: 'began',
   since: 'since',
   acknowledged: 'acknowledged',
   welcome: 'What to do next',

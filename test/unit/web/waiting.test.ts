@@ -110,7 +110,7 @@ test.for([
   const open = [{ ...plain, wording: { ...plain.wording, word } }];
   const { board, see } = openBoard(open);
   see('shop', 'up');
-  const part = String(incidentsPart({ incidents: open, now: start }));
+  const part = String(incidentsPart({ incidents: open }));
   expect(part).toContain(`<span class="state ${looks}">${word} </span>`);
   expect(part.includes('open mild')).toBe(isMild);
   const row = String(targetRow(board.target('shop') as LiveTarget, null, false));
