@@ -1,6 +1,7 @@
 // Runs on every page: times in the viewer's own zone, and parts that are drawn anew as events come. Pages say the same without it.
 import { connect } from './connection.ts';
 import { showDayOnPointer } from './days.ts';
+import { foldOnClick } from './folds.ts';
 import { renewMoments, zoneWords } from './moments.ts';
 import { exchange, type PageListItem, place, remember, takeOver } from './parts.ts';
 import { applyTick, type Tick } from './ticks.ts';
@@ -109,6 +110,7 @@ remember();
 renewMoments();
 enableCopyButtons();
 filterWhileTyping();
+foldOnClick();
 showDayOnPointer();
 // Another span of the same page is shown.
 document.addEventListener('moved', refreshSoon);

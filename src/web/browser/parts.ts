@@ -1,5 +1,6 @@
 // The parts of a page that are drawn anew: elements with `data-part`, as the server wrote them.
 
+import { applyFolds } from './folds.ts';
 import { localise } from './moments.ts';
 
 const written = new Map<string, string>();
@@ -16,6 +17,7 @@ export function remember(): void {
   written.clear();
   for (const { name, element } of partsOf(document)) written.set(name, element.outerHTML);
   localise(document);
+  applyFolds(document);
 }
 
 /** A part was changed in place: it is as the server would write it now. */
@@ -35,6 +37,7 @@ export function exchange(name: string, markup: string): void {
   const open = [...old.querySelectorAll('details')].map((one) => one.open);
   [...fresh.querySelectorAll('details')].forEach((one, index) => (one.open = open[index] ?? false));
   localise(fresh);
+  applyFolds(fresh);
   fresh.classList.add('new');
   written.set(name, markup);
   const place = placeOfFocus(old);

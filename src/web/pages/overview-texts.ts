@@ -56,6 +56,12 @@ export const overviewTexts = {
   seen: 'Nodes',
   days: '90 days',
   uptime: 'Uptime',
+  sort: {
+    name: 'Sort by name',
+    uptime: 'Sort by uptime, the lowest first',
+    latency: 'Sort by latency, the slowest first',
+  },
+  sortByState: 'Sort by state',
   latency: 'Latency',
   budget: 'Budget left',
   moreIncidents: (more: number) => `${more} more`,
