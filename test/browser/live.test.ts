@@ -70,6 +70,16 @@ pages: { status: { targets: { weak: Weak, alpha: Alpha } }, other: { targets: { 
   await expect.poll(async () => grownRows(list.page), { timeout: 60_000 }).toEqual(['alpha', 'beta', 'weak', 'wide']);
   await list.page.locator('[data-part="t-weak"] a').focus();
 
+  // A folded group stays so while its members change, and after the page is loaded again.
+  const fold = groups.page.getByRole('button', { name: 'web' });
+  const unfolded = groups.page.locator('[data-order]').filter({ visible: true });
+  await fold.click();
+  expect(await unfolded.count()).toBe(1);
+  const byName = stack.use(await openTab(browser, url));
+  await byName.page.goto('/?label=team:web');
+  await byName.page.getByRole('link', { name: 'Target', exact: true }).click();
+  await byName.page.waitForURL('**/?label=team%3Aweb&sort=name');
+
   await weak.stop();
   await become(down.page, ['weak']);
   await become(list.page, ['weak', 'alpha', 'beta', 'wide']);
@@ -78,8 +88,36 @@ pages: { status: { targets: { weak: Weak, alpha: Alpha } }, other: { targets: { 
   await become(wall.page, ['weak', 'alpha', 'beta', 'wide']);
   await become(groups.page, ['beta', 'weak', 'alpha', 'wide']);
   await groups.page.getByText('2 of 3 up').waitFor();
+  await focused(groups.page, 'button.fold[aria-expanded="false"]');
+  expect(await unfolded.count()).toBe(1);
+  await byName.page.locator('[data-part="t-weak"] .state.down').waitFor({ timeout: 60_000 });
+  expect(await names(byName.page)).toEqual(['alpha', 'weak', 'wide']);
+  expect(await byName.page.locator('th[aria-sort="ascending"]').textContent()).toBe('Target');
+  await byName.page.goto('/?group=team');
+  const folds = byName.page.locator('button.fold');
+  await folds.last().click();
+  await byName.page.reload();
+  await byName.page.locator('button.fold[aria-expanded="false"]').waitFor();
+  expect(await folds.evaluateAll((all) => all.map((one) => one.getAttribute('aria-expanded')))).toEqual([
+    'true',
+    'false',
+  ]);
+  await expectGoodInBoth(byName);
   await heading(status, /Weak is not working\./);
   expect(await status.page.title()).toMatch(/Weak is not working\./);
+
+  // An age with the exact time on hover, and the offset of the viewer's zone.
+  const began = list.page.locator('[data-part="incidents"] time');
+  expect(await began.textContent()).toMatch(/^(?:just now|\d+ min ago)$/);
+  const exact = /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d \(UTC(?:[+-][\d:]+)?\)$/;
+  expect(await began.getAttribute('title')).toMatch(exact);
+  expect(await list.page.locator('.foot').textContent()).toMatch(/^Times are in .*UTC(?:[+-][\d:]+\))?\.$/);
+  // On paper nothing counts on from now.
+  await list.page.emulateMedia({ media: 'print' });
+  expect(await list.page.locator('nav, form').filter({ visible: true }).count()).toBe(0);
+  const printed = `getComputedStyle(document.querySelector('[data-part="incidents"] time'), '::after').content`;
+  expect(await list.page.evaluate<string>(printed)).toBe(`" (${await began.getAttribute('title')})"`);
+  await list.page.emulateMedia({ media: 'screen' });
 
   await weak.start();
   await become(list.page, ['alpha', 'beta', 'weak', 'wide']);

@@ -1,10 +1,11 @@
 // Runs on every page: times in the viewer's own zone, and parts that are drawn anew as events come. Pages say the same without it.
 import { connect } from './connection.ts';
 import { showDayOnPointer } from './days.ts';
+import { foldOnClick } from './folds.ts';
+import { renewMoments, zoneWords } from './moments.ts';
 import { exchange, type PageListItem, place, remember, takeOver } from './parts.ts';
 import { applyTick, type Tick } from './ticks.ts';
 
-const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
 const longestMs = 10_000;
 
 async function refresh(): Promise<boolean> {
@@ -106,13 +107,15 @@ function filterWhileTyping(): void {
 }
 
 remember();
+renewMoments();
 enableCopyButtons();
 filterWhileTyping();
+foldOnClick();
 showDayOnPointer();
 // Another span of the same page is shown.
 document.addEventListener('moved', refreshSoon);
 const named = document.querySelector('#zone');
-if (named !== null) named.textContent = zone;
+if (named !== null) named.textContent = zoneWords();
 const { live: url = null, since = null, every = '5' } = document.body.dataset;
 const isFollowed = url !== null || document.body.dataset['every'] !== undefined;
 if (isFollowed) connect({ url, since, everyMs: Number(every) * 1_000, refresh, hear });

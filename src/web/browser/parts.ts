@@ -1,26 +1,7 @@
 // The parts of a page that are drawn anew: elements with `data-part`, as the server wrote them.
 
-const forms = {
-  time: new Intl.DateTimeFormat('sv-SE', { dateStyle: 'short', timeStyle: 'medium' }),
-  clock: new Intl.DateTimeFormat('sv-SE', { hour: '2-digit', minute: '2-digit' }),
-  day: new Intl.DateTimeFormat('sv-SE', { dateStyle: 'short' }),
-};
-
-/** Writes the times below an element in the viewer's own zone. */
-export function localise(root: ParentNode): void {
-  for (const element of root.querySelectorAll('time[datetime]')) {
-    const at = new Date(element.getAttribute('datetime') ?? '');
-    if (Number.isNaN(at.getTime())) continue;
-    element.setAttribute('title', at.toISOString());
-    element.textContent = textOf(at, element.getAttribute('data-form'));
-  }
-}
-
-function textOf(at: Date, form: string | null): string {
-  if (form !== 'short') return forms[form === 'day' ? 'day' : 'time'].format(at);
-  const isToday = forms.day.format(at) === forms.day.format(new Date());
-  return isToday ? forms.clock.format(at) : `${forms.day.format(at)} ${forms.clock.format(at)}`;
-}
+import { applyFolds } from './folds.ts';
+import { localise } from './moments.ts';
 
 const written = new Map<string, string>();
 const partsOf = (root: ParentNode) =>
@@ -36,6 +17,7 @@ export function remember(): void {
   written.clear();
   for (const { name, element } of partsOf(document)) written.set(name, element.outerHTML);
   localise(document);
+  applyFolds(document);
 }
 
 /** A part was changed in place: it is as the server would write it now. */
@@ -55,6 +37,7 @@ export function exchange(name: string, markup: string): void {
   const open = [...old.querySelectorAll('details')].map((one) => one.open);
   [...fresh.querySelectorAll('details')].forEach((one, index) => (one.open = open[index] ?? false));
   localise(fresh);
+  applyFolds(fresh);
   fresh.classList.add('new');
   written.set(name, markup);
   const place = placeOfFocus(old);

@@ -3,7 +3,7 @@ import type { Clock } from '#kernel/clock.ts';
 import { type Incident, latestCause } from '#monitor/judge/incident.ts';
 import { eventFilterOf } from '../pages/event-filter.ts';
 import type { Markup } from '../pages/markup.ts';
-import { filtered, filterOf, groupOf, type OverviewFilter } from '../pages/overview-filter.ts';
+import { filtered, filterOf, groupOf, type OverviewFilter, sortOf } from '../pages/overview-filter.ts';
 import { incidentsPart } from '../pages/open-incidents.ts';
 import { groupHead, hasBudgets, overviewHead, overviewTitle, targetRow, wallTile } from '../pages/overview.ts';
 import type { PastKeeper } from '../pages/past.ts';
@@ -48,14 +48,14 @@ export function overviewEvents({ board, past, map, clock }: OverviewSources) {
     const targets = board.targets();
     const now = clock.now();
     const withBudgets = hasBudgets(targets);
-    const shown = filtered(targets, filter);
+    const shown = filtered(targets, filter, (target) => past.of(target));
     const isShown = new Set(shown);
     const isWall = filter.view === 'wall';
     const candidates = targets.filter(({ name }) => changed.has(name));
     const changes = kind === 'next' ? rows.between(version, board.version, candidates) : null;
     const changeOf = ({ name }: LiveTarget): RowChange => changes?.get(name) ?? { kind: 'row', before: null };
     const draw = (target: LiveTarget) =>
-      String(isWall ? wallTile(target) : targetRow(target, past.of(target), withBudgets));
+      String(isWall ? wallTile(target) : targetRow(target, past.of(target), withBudgets, sortOf(filter)));
     const items = candidates.filter((target) => {
       const change = changeOf(target);
       if (change.kind !== 'row') return false;
@@ -67,7 +67,7 @@ export function overviewEvents({ board, past, map, clock }: OverviewSources) {
     const at = { version, now: board.version, isNext: kind === 'next' };
     const drawn: Record<string, string> = {
       ...parts.newer('head', String(overviewHead({ targets, now })), at),
-      ...parts.newer('incidents', String(incidentsPart({ incidents: board.openIncidents(), now })), at),
+      ...parts.newer('incidents', String(incidentsPart({ incidents: board.openIncidents() })), at),
       ...parts.newer('map', String(map()), at),
     };
     if (filter.group !== '' && !isWall) {

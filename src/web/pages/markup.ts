@@ -11,7 +11,7 @@ export const nothing: Markup = html``;
 export const foreign = (text: string): Markup => html`<bdi>${text}</bdi>`;
 
 /** A moment: in UTC, and in the viewer's own zone where scripts run. */
-export function moment(at: number, form: 'time' | 'day' = 'time'): Markup {
+export function moment(at: number, form: 'time' | 'day' | 'ago' = 'time'): Markup {
   const iso = new Date(at).toISOString();
   const shown = form === 'day' ? iso.slice(0, 10) : `${iso.slice(0, 19).replace('T', ' ')} UTC`;
   return html`<time datetime="${iso}" data-form="${form}">${shown}</time>`;
@@ -22,6 +22,9 @@ export function shortMoment(at: number): Markup {
   const iso = new Date(at).toISOString();
   return html`<time datetime="${iso}" data-form="short">${iso.slice(0, 16).replace('T', ' ')} UTC</time>`;
 }
+
+/** A moment whose age matters: scripts show how long ago it was, with the exact time on hover and on paper. */
+export const recentMoment = (at: number): Markup => moment(at, 'ago');
 
 export type StateName = 'up' | 'partial' | 'down' | 'unknown' | 'maintenance' | 'waiting' | 'warning';
 

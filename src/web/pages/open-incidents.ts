@@ -1,12 +1,10 @@
-import { describeDuration } from '#kernel/units.ts';
 import { type Incident, latestCause } from '#monitor/judge/incident.ts';
 import { incidentHref } from './links.ts';
-import { foreign, html, type Markup, moment, nothing, shapeOf } from './markup.ts';
+import { foreign, html, type Markup, nothing, recentMoment, shapeOf } from './markup.ts';
 import { texts } from './texts.ts';
 
 interface OpenIncidents {
   readonly incidents: readonly Incident[];
-  readonly now: number;
 }
 
 const mostLines = 5;
@@ -15,10 +13,10 @@ const mostNames = 6;
 const severities = ['critical', 'warning', 'info'];
 
 /** The open incidents, the worst first: five lines, and the others folded. Incidents with one word and cause share a line. */
-export function incidentsPart({ incidents, now }: OpenIncidents): Markup {
+export function incidentsPart({ incidents }: OpenIncidents): Markup {
   const words = texts.overview;
   const lines = linesOf(incidents);
-  const items = lines.slice(0, mostLinesInAll).map((line) => incidentLine(line, now));
+  const items = lines.slice(0, mostLinesInAll).map((line) => incidentLine(line));
   const isMild = incidents.every(({ wording }) => shapeOf(wording.word) !== 'down');
   const folded = lines.slice(mostLines).reduce((sum, line) => sum + line.length, 0);
   const rest =
@@ -46,9 +44,9 @@ function rankOf({ severity, held, acknowledged }: Incident): number {
 }
 
 /** One open incident as an item of a list. */
-export const incidentItem = (incident: Incident, now: number): Markup => incidentLine([incident], now);
+export const incidentItem = (incident: Incident): Markup => incidentLine([incident]);
 
-function incidentLine(line: readonly Incident[], now: number): Markup {
+function incidentLine(line: readonly Incident[]): Markup {
   const words = texts.overview;
   const [first, ...others] = line;
   if (first === undefined) return nothing;
@@ -61,5 +59,5 @@ function incidentLine(line: readonly Incident[], now: number): Markup {
     );
   const hidden = line.length - mostNames;
   const more = hidden > 0 ? ` ${words.andMore(hidden)}` : '';
-  return html`<li><a href="${incidentHref(first.id)}"><span class="state ${shapeOf(wording.word)}">${wording.word} </span>${first.target}</a>${links}${more} <span class="wrap">${foreign(latestCause(first))}</span> <span class="soft small">${words.since} ${moment(startedAt)}, ${describeDuration(Math.max(0, now - startedAt))}${acknowledged === null ? '' : `; ${words.acknowledged}: ${acknowledged.why}`}${held === null ? '' : `; ${held.why}`}</span></li>`;
+  return html`<li><a href="${incidentHref(first.id)}"><span class="state ${shapeOf(wording.word)}">${wording.word} </span>${first.target}</a>${links}${more} <span class="wrap">${foreign(latestCause(first))}</span> <span class="soft small">${words.began} ${recentMoment(startedAt)}${acknowledged === null ? '' : `; ${words.acknowledged}: ${acknowledged.why}`}${held === null ? '' : `; ${held.why}`}</span></li>`;
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { LiveTarget } from '../state/board.ts';
+import type { Past } from './past.ts';
 import { stateOf, type ShownState } from '../state/shown.ts';
 
 /** Which targets the overview shows, and how. */
@@ -9,10 +10,21 @@ export interface OverviewFilter {
   readonly text: string;
   readonly group: string;
   readonly view: string;
+  readonly sort: OverviewSort;
 }
 
+/** By what rows are sorted: by state and then name, the lowest uptime first, or the slowest first. */
+export type OverviewSort = '' | 'name' | 'uptime' | 'latency';
+
 const Text = z.string().max(200).catch('');
-const Query = z.object({ state: Text, label: Text, q: Text, group: Text, view: Text });
+const Query = z.object({
+  state: Text,
+  label: Text,
+  q: Text,
+  group: Text,
+  view: Text,
+  sort: z.enum(['', 'name', 'uptime', 'latency']).catch(''),
+});
 
 /** The filter in the query of an address. */
 export function filterOf(query: unknown): OverviewFilter {
@@ -29,15 +41,36 @@ export function queryOf({ text, ...rest }: OverviewFilter): string {
 /** The order of the states: those that need attention first. */
 export const order: readonly ShownState[] = ['down', 'partial', 'unknown', 'maintenance', 'waiting', 'up'];
 
-/** Rows stand in the order of these texts, by UTF-16 code units: by state, then by name. */
+/** Rows and tiles stand in the order of these texts, by UTF-16 code units: by state, then by name. */
 export const orderOf = (target: Pick<LiveTarget, 'status' | 'firstDueAt' | 'name'>): string =>
   `${order.indexOf(stateOf(target))}${target.name}`;
+
+/** As `orderOf`, by what a filter sorts: what is not known comes last, equals by name. */
+export function sortKeyOf(target: LiveTarget, past: Pick<Past, 'uptime'> | null, sort: OverviewSort): string {
+  const { name, recent } = target;
+  if (sort === '') return orderOf(target);
+  if (sort === 'name') return name;
+  const uptime = past?.uptime ?? null;
+  if (sort === 'uptime') return `${uptime === null ? unsorted : digits(uptime * 1e9)} ${name}`;
+  const seconds = recent.findLast((one) => one !== null) ?? null;
+  return `${seconds === null ? unsorted : digits(largest - seconds * 1e6)} ${name}`;
+}
+
+const largest = 1e12;
+const unsorted = '~';
+const digits = (value: number) => String(Math.round(Math.max(0, value))).padStart(13, '0');
+
+/** By what the rows of a page are sorted: tiles have no figures, so a wall stands in its own order. */
+export const sortOf = ({ view, sort }: OverviewFilter): OverviewSort => (view === 'wall' ? '' : sort);
 
 /** The targets that a filter shows, in their order. */
 export function filtered(
   targets: readonly LiveTarget[],
-  { state: wanted, label, text }: OverviewFilter,
+  filter: OverviewFilter,
+  pastOf: (target: LiveTarget) => Pick<Past, 'uptime'> | null,
 ): readonly LiveTarget[] {
+  const { state: wanted, label, text } = filter;
+  const sort = sortOf(filter);
   const [key = '', value = ''] = label.split(':');
   const word = text.toLowerCase();
   return targets
@@ -47,7 +80,7 @@ export function filtered(
         (label === '' || target.labels[key] === value) &&
         (word === '' || `${target.name} ${target.host}`.toLowerCase().includes(word)),
     )
-    .map((target) => ({ target, at: orderOf(target) }))
+    .map((target) => ({ target, at: sortKeyOf(target, sort === 'uptime' ? pastOf(target) : null, sort) }))
     .toSorted((a, b) => (a.at < b.at ? -1 : 1))
     .map(({ target }) => target);
 }

@@ -28,6 +28,7 @@ export const overviewTexts = {
     return `${up} of ${count(all, 'target')} ${up === 1 ? 'is' : 'are'} up; ${rest.join(', ')}.`;
   },
   incidents: 'Open incidents',
+  began: 'began',
   since: 'since',
   acknowledged: 'acknowledged',
   welcome: 'What to do next',
@@ -55,6 +56,12 @@ export const overviewTexts = {
   seen: 'Nodes',
   days: '90 days',
   uptime: 'Uptime',
+  sort: {
+    name: 'Sort by name',
+    uptime: 'Sort by uptime, the lowest first',
+    latency: 'Sort by latency, the slowest first',
+  },
+  sortByState: 'Sort by state',
   latency: 'Latency',
   budget: 'Budget left',
   moreIncidents: (more: number) => `${more} more`,

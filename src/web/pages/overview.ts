@@ -6,7 +6,17 @@ import type { LiveTarget } from '../state/board.ts';
 import { stateOf, type ShownState } from '../state/shown.ts';
 import { sparkline, stateBar, votesBar } from './drawings.ts';
 import { targetHref } from './links.ts';
-import { filtered, groupOf, order, orderOf, type OverviewFilter } from './overview-filter.ts';
+import {
+  filtered,
+  groupOf,
+  order,
+  orderOf,
+  type OverviewFilter,
+  type OverviewSort,
+  queryOf,
+  sortKeyOf,
+  sortOf,
+} from './overview-filter.ts';
 import { worldMap } from './map.ts';
 import { foreign, html, type Markup, nothing, shapeOf, shortMoment, state } from './markup.ts';
 import type { Past } from './past.ts';
@@ -60,7 +70,7 @@ export function overviewHead(value: Pick<OverviewValue, 'targets' | 'now'>): Mar
 
 export function overviewContent(value: OverviewValue, assets: Pick<Assets, 'world' | 'url'>): Markup {
   const { targets, filter } = value;
-  const shown = filtered(targets, filter);
+  const shown = filtered(targets, filter, value.past);
   const list = filter.view === 'wall' ? wall(shown) : table(shown, value);
   return html`${overviewHead(value)}
 ${incidentsPart(value)}
@@ -103,7 +113,7 @@ ${
 <div><label for="group">${words.group}</label><select id="group" name="group">${option('', words.nothing, filter.group)}${keys.map((one) => option(one, one, filter.group))}</select></div>`
 }
 <div><label for="view">${words.view}</label><select id="view" name="view">${option('', words.list, filter.view)}${option('wall', words.wall, filter.view)}</select></div>
-<button class="quiet">${words.show}</button></form>`;
+${filter.sort === '' ? nothing : html`<input type="hidden" name="sort" value="${filter.sort}">`}<button class="quiet">${words.show}</button></form>`;
 }
 
 function wall(targets: readonly LiveTarget[]): Markup {
@@ -119,6 +129,7 @@ export function wallTile(target: Pick<LiveTarget, 'name' | 'status' | 'firstDueA
 
 function table(targets: readonly LiveTarget[], value: OverviewValue): Markup {
   const { group } = value.filter;
+  const sort = sortOf(value.filter);
   const words = texts.overview;
   if (targets.length === 0) return value.targets.length === 0 ? nothing : html`<p class="soft">${words.noneShown}</p>`;
   const withBudgets = hasBudgets(value.targets);
@@ -126,16 +137,26 @@ function table(targets: readonly LiveTarget[], value: OverviewValue): Markup {
     .sort(([a], [b]) => (a < b ? -1 : 1))
     .map(
       ([name, members]) =>
-        html`<tbody data-list="${name}">${group === '' ? nothing : groupHead(name, members, withBudgets)}${members.map((target) => targetRow(target, value.past(target), withBudgets))}</tbody>`,
+        html`<tbody data-list="${name}">${group === '' ? nothing : groupHead(name, members, withBudgets)}${members.map((target) => targetRow(target, value.past(target), withBudgets, sort))}</tbody>`,
     );
-  return html`<div class="scroll" tabindex="0" role="region" aria-label="${words.targets}"><table class="targets"><thead><tr><th scope="col">${words.target}</th><th scope="col">${words.seen}</th><th scope="col" class="wide">${words.days}</th><th scope="col" class="num">${words.uptime}</th><th scope="col" class="wide">${words.latency}</th>${withBudgets ? html`<th scope="col" class="num wide">${words.budget}</th>` : nothing}</tr></thead>${bodies}</table></div>`;
+  return html`<div class="scroll" tabindex="0" role="region" aria-label="${words.targets}"><table class="targets"><thead><tr>${sortable('name', words.target, value.filter)}<th scope="col">${words.seen}</th><th scope="col" class="wide">${words.days}</th>${sortable('uptime', words.uptime, value.filter, 'num')}${sortable('latency', words.latency, value.filter, 'wide')}${withBudgets ? html`<th scope="col" class="num wide">${words.budget}</th>` : nothing}</tr></thead>${bodies}</table></div>`;
+}
+
+const directions = { name: 'ascending', uptime: 'ascending', latency: 'descending' } as const;
+
+// The header of what rows are sorted by leads back to the order by state.
+function sortable(by: Exclude<OverviewSort, ''>, word: string, filter: OverviewFilter, kind = ''): Markup {
+  const isChosen = filter.sort === by;
+  const query = queryOf({ ...filter, sort: isChosen ? '' : by });
+  const direction = isChosen ? html` aria-sort="${directions[by]}"` : nothing;
+  return html`<th scope="col" class="${kind}"${direction}><a href="/${query === '' ? '' : `?${query}`}" title="${isChosen ? texts.overview.sortByState : texts.overview.sort[by]}">${word}</a></th>`;
 }
 
 /** The row above the members of a group that are shown. */
 export function groupHead(name: string, members: readonly LiveTarget[], withBudgets: boolean): Markup {
   const words = texts.overview;
   const up = members.filter(({ status }) => status === 'up').length;
-  return html`<tr class="group" data-part="g-${name}"><th colspan="${withBudgets ? 6 : 5}" scope="rowgroup">${name === '' ? words.noLabel : name} <span class="soft">${words.groupUp(up, members.length)}</span></th></tr>`;
+  return html`<tr class="group" data-part="g-${name}"><th colspan="${withBudgets ? 6 : 5}" scope="rowgroup"><button type="button" class="fold" disabled aria-expanded="true">${name === '' ? words.noLabel : name}</button> <span class="soft">${words.groupUp(up, members.length)}</span></th></tr>`;
 }
 
 /** Whether rows tell what is left of budgets. */
@@ -147,7 +168,12 @@ interface RenderedRow {
 }
 
 // A round has votes of its own: the row that shows them is drawn once, however many look.
-const drawn = new WeakMap<LiveTarget['votes'], RenderedRow>();
+const drawn: Readonly<Record<OverviewSort, WeakMap<LiveTarget['votes'], RenderedRow>>> = {
+  '': new WeakMap(),
+  name: new WeakMap(),
+  uptime: new WeakMap(),
+  latency: new WeakMap(),
+};
 
 /** What a row shows besides its votes and its latency. */
 export function rowFacts(target: LiveTarget, past: Past | null): readonly unknown[] {
@@ -157,14 +183,20 @@ export function rowFacts(target: LiveTarget, past: Past | null): readonly unknow
 }
 
 /** A target in the list. */
-export function targetRow(target: LiveTarget, past: Past | null, withBudgets: boolean): Markup {
+export function targetRow(
+  target: LiveTarget,
+  past: Past | null,
+  withBudgets: boolean,
+  sort: OverviewSort = '',
+): Markup {
   const { votes, dueAt, rounds } = target;
-  const of = [...rowFacts(target, past), dueAt, rounds, withBudgets];
-  const known = drawn.get(votes);
+  const place = sortKeyOf(target, past, sort);
+  const of = [...rowFacts(target, past), dueAt, rounds, withBudgets, place];
+  const known = drawn[sort].get(votes);
   if (known !== undefined && known.of.length === of.length && known.of.every((one, index) => one === of[index]))
     return known.row;
-  const row = drawRow(target, past, withBudgets);
-  drawn.set(votes, { of, row });
+  const row = drawRow(target, past, withBudgets, place);
+  drawn[sort].set(votes, { of, row });
   return row;
 }
 
@@ -174,14 +206,15 @@ const drawnAtOnce = 250;
 export async function drawRows({ targets, filter, past }: OverviewValue): Promise<void> {
   if (filter.view === 'wall') return;
   const withBudgets = hasBudgets(targets);
-  const shown = filtered(targets, filter);
+  const shown = filtered(targets, filter, past);
   for (let from = 0; from < shown.length; from += drawnAtOnce) {
-    for (const target of shown.slice(from, from + drawnAtOnce)) targetRow(target, past(target), withBudgets);
+    for (const target of shown.slice(from, from + drawnAtOnce))
+      targetRow(target, past(target), withBudgets, sortOf(filter));
     await new Promise<void>((resolve) => void setImmediate(resolve));
   }
 }
 
-function drawRow(target: LiveTarget, past: Past | null, withBudgets: boolean): Markup {
+function drawRow(target: LiveTarget, past: Past | null, withBudgets: boolean, place: string): Markup {
   const { name, host, votes, recent, rounds, firstDueAt } = target;
   const status = stateOf(target);
   const seen =
@@ -194,7 +227,7 @@ function drawRow(target: LiveTarget, past: Past | null, withBudgets: boolean): M
   const last = recent.findLast((one) => one !== null) ?? null;
   const words = texts.overview;
   const bar = past === null ? nothing : stateBar(past.days, daysInWords(past));
-  return html`<tr data-part="t-${name}" data-order="${orderOf(target)}" data-round="${rounds}"><th scope="row"><a href="${targetHref(name)}" class="state ${status}">${name}</a><span class="vh"> ${texts.states[status]}</span>${warnings(target)}<div class="host">${foreign(host)}</div></th><td>${seen}</td><td class="wide">${bar}</td><td class="num">${percent(past?.uptime ?? null)}${past === null || past.knownMs === null ? nothing : html`<div class="small soft">${texts.overview.knownFor(roundedDuration(past.knownMs))}</div>`}</td><td class="wide"><span class="latency">${sparkline(recent, words.lately)}<span>${last === null ? '' : formatSeconds(last)}</span></span></td>${withBudgets ? html`<td class="num wide">${percent(past?.budgetLeft ?? null)}</td>` : nothing}</tr>`;
+  return html`<tr data-part="t-${name}" data-order="${place}" data-round="${rounds}"><th scope="row"><a href="${targetHref(name)}" class="state ${status}">${name}</a><span class="vh"> ${texts.states[status]}</span>${warnings(target)}<div class="host">${foreign(host)}</div></th><td>${seen}</td><td class="wide">${bar}</td><td class="num">${percent(past?.uptime ?? null)}${past === null || past.knownMs === null ? nothing : html`<div class="small soft">${texts.overview.knownFor(roundedDuration(past.knownMs))}</div>`}</td><td class="wide"><span class="latency">${sparkline(recent, words.lately)}<span>${last === null ? '' : formatSeconds(last)}</span></span></td>${withBudgets ? html`<td class="num wide">${percent(past?.budgetLeft ?? null)}</td>` : nothing}</tr>`;
 }
 
 /** When a target that was never checked will be: the time of its first check, or what it waits for. */

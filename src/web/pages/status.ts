@@ -4,7 +4,7 @@ import { type ShownStatus, stateOf, type ShownState } from '../state/shown.ts';
 import type { StatusNote } from '../state/notes.ts';
 import { describeDuration } from '#kernel/units.ts';
 import { dayBars } from './day-bars.ts';
-import { foreign, html, type Markup, moment, nothing, shortMoment, state } from './markup.ts';
+import { foreign, html, type Markup, moment, nothing, recentMoment, shortMoment, state } from './markup.ts';
 import { percent } from './overview.ts';
 import type { Past } from './past.ts';
 import type { PastOutage } from './status-past.ts';
@@ -138,19 +138,19 @@ export function statusContent(value: StatusValue, path: string, archive: string)
   return html`${part('head')}${part('notes')}${part('maintenance')}${partsOf((target) => !grouped.has(target))}${groups}${part('outages')}<p><a href="${archive}">${words.archive}</a></p>${part('as-of')}<p class="row small">${words.follow}: <a href="${path}.atom">${words.feed}</a> <a href="${path}.ics">${words.calendar}</a> <a href="${path}.json">${words.json}</a></p>`;
 }
 
-/** Past incidents as a list, or these words if there are none. */
-export function outageList(outages: readonly PastOutage[], none: string): Markup {
+/** Past incidents as a list with their beginnings written by `shown`, or the words `none`. */
+export function outageList(outages: readonly PastOutage[], none: string, shown = moment): Markup {
   if (outages.length === 0) return html`<p class="soft">${none}</p>`;
   const items = outages.map(({ service, from, to }) => {
     const what = to === null ? texts.status.isDown : texts.status.wasDown(describeDuration(Math.max(0, to - from)));
     const words = `${service} ${what}`;
-    return html`<li>${moment(from)} ${to === null ? state('down', words) : words}</li>`;
+    return html`<li>${shown(from)} ${to === null ? state('down', words) : words}</li>`;
   });
   return html`<ol class="times">${items}</ol>`;
 }
 
 function outagesPart({ outages }: StatusValue): Markup {
-  return html`<section data-part="outages"><h2>${texts.status.past}</h2>${outageList(outages, texts.status.noPast)}</section>`;
+  return html`<section data-part="outages"><h2>${texts.status.past}</h2>${outageList(outages, texts.status.noPast, recentMoment)}</section>`;
 }
 
 function notesPart({ notes }: StatusValue): Markup {

@@ -11,7 +11,7 @@ import { type ChartSpan, spans } from './chart-span.ts';
 import { type ChartValue, eventList, latencyChart } from './chart.ts';
 import { dayBars } from './day-bars.ts';
 import { incidentHref, targetHref } from './links.ts';
-import { foreign, html, type Markup, moment, nothing, shapeOf, shortMoment, state } from './markup.ts';
+import { foreign, html, type Markup, moment, nothing, recentMoment, shapeOf, shortMoment, state } from './markup.ts';
 import { outcomes } from './outcomes.ts';
 import { incidentItem } from './open-incidents.ts';
 import { daysInWords, firstCheck, percent, uptimeWords } from './overview.ts';
@@ -54,9 +54,9 @@ export function targetSentence({ target, figures, now }: TargetValue): string {
   });
 }
 
-function openIncidents({ target: { incidents }, now }: TargetValue): Markup {
+function openIncidents({ target: { incidents } }: Pick<TargetValue, 'target'>): Markup {
   if (incidents.length === 0) return nothing;
-  const items = incidents.toSorted((a, b) => a.startedAt - b.startedAt).map((one) => incidentItem(one, now));
+  const items = incidents.toSorted((a, b) => a.startedAt - b.startedAt).map((one) => incidentItem(one));
   return html`<ul class="plain" aria-label="${texts.overview.incidents}">${items}</ul>`;
 }
 
@@ -137,6 +137,6 @@ export function incidentList(incidents: readonly PastIncident[], now: number): M
   if (incidents.length === 0) return html`<p class="soft">${words.noIncidents}</p>`;
   return html`<div class="scroll" tabindex="0" role="region" aria-label="${words.incidents}"><table><thead><tr><th scope="col">${words.incident}</th><th scope="col">${words.rule}</th><th scope="col">${words.began}</th><th scope="col">${words.lasted}</th><th scope="col">${words.cause}</th></tr></thead><tbody>${incidents.map(
     ({ id, target, rule, word, startedAt, endedAt, cause }) =>
-      html`<tr><th scope="row"><a href="${incidentHref(id)}"><span class="state ${endedAt === null ? shapeOf(word) : 'over'}">${word}</span> ${target}</a></th><td>${rule}</td><td>${moment(startedAt)}</td><td class="brief">${describeDuration(Math.max(0, (endedAt ?? now) - startedAt))}${endedAt === null ? ` ${words.goesOn}` : ''}</td><td class="wrap">${foreign(cause)}</td></tr>`,
+      html`<tr><th scope="row"><a href="${incidentHref(id)}"><span class="state ${endedAt === null ? shapeOf(word) : 'over'}">${word}</span> ${target}</a></th><td>${rule}</td><td>${recentMoment(startedAt)}</td><td class="brief">${describeDuration(Math.max(0, (endedAt ?? now) - startedAt))}${endedAt === null ? ` ${words.goesOn}` : ''}</td><td class="wrap">${foreign(cause)}</td></tr>`,
   )}</tbody></table></div>`;
 }

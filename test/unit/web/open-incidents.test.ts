@@ -19,7 +19,7 @@ const open = (target: string, more: Partial<Incident> = {}): Incident => ({
 });
 
 const linesOf = (incidents: readonly Incident[]) => {
-  const text = String(incidentsPart({ incidents, now: start }));
+  const text = String(incidentsPart({ incidents }));
   const [shown = '', folded = ''] = text.split('<details>');
   const items = (markup: string) =>
     [...markup.matchAll(/<li>(.*?)<\/li>/gs)].map(([, item = '']) => item.replaceAll(/<[^>]*>/g, '').trim());

@@ -63,11 +63,30 @@ test('who waits stands between trouble and what is up, and can be filtered', () 
   const { board, see } = openBoard();
   see('backup', 'up');
   see('mail', 'down');
-  const shown = (query: object) => filtered(board.targets(), filterOf(query)).map(({ name }) => name);
+  const shown = (query: object) => filtered(board.targets(), filterOf(query), () => null).map(({ name }) => name);
   expect(shown({})).toEqual(['mail', 'shop', 'backup']);
   expect(shown({ state: 'waiting' })).toEqual(['shop']);
   expect(shown({ state: 'unknown' })).toEqual([]);
   expect(queryOf(filterOf({ view: 'wall', q: 'a&b', state: '', label: ['x'], other: 'y' }))).toBe('view=wall&q=a%26b');
+});
+
+test('rows are sorted by name, uptime or latency, and what is not known comes last', () => {
+  const { board } = openBoard();
+  const [backup, mail, shop] = ['backup', 'mail', 'shop'].map((name) => board.target(name) as LiveTarget);
+  const uptimes: Readonly<Record<string, number>> = { backup: 1, mail: 0.099 };
+  const pastOf = ({ name }: LiveTarget) => ({ uptime: uptimes[name] ?? null });
+  const targets = [
+    { ...shop, recent: [0.02, 1.5, null] },
+    { ...backup, recent: [9, 0.2] },
+    { ...mail, recent: [null] },
+  ] as readonly LiveTarget[];
+  const shown = (query: object) => filtered(targets, filterOf(query), pastOf).map(({ name }) => name);
+  expect(shown({ sort: 'name' })).toEqual(['backup', 'mail', 'shop']);
+  expect(shown({ sort: 'uptime' })).toEqual(['mail', 'backup', 'shop']);
+  expect(shown({ sort: 'latency' })).toEqual(['shop', 'backup', 'mail']);
+  expect(shown({ sort: 'latency', view: 'wall' })).toEqual(shown({}));
+  expect(queryOf(filterOf({ sort: 'uptime', q: 'a' }))).toBe('sort=uptime&q=a');
+  expect(filterOf({ sort: 'size' }).sort).toBe('');
 });
 
 test('a status page does not call it trouble that a service was never checked', () => {
@@ -110,7 +129,7 @@ test.for([
   const open = [{ ...plain, wording: { ...plain.wording, word } }];
   const { board, see } = openBoard(open);
   see('shop', 'up');
-  const part = String(incidentsPart({ incidents: open, now: start }));
+  const part = String(incidentsPart({ incidents: open }));
   expect(part).toContain(`<span class="state ${looks}">${word} </span>`);
   expect(part.includes('open mild')).toBe(isMild);
   const row = String(targetRow(board.target('shop') as LiveTarget, null, false));
