@@ -12,7 +12,7 @@ const minute = 60_000;
  * A database with ten minutes of two targets, the last of them down at its end, and the configuration that names it. Earlier rounds of
  * that target, by due time, give verdicts for a minute each.
  */
-async function past(earlier: Readonly<Record<string, 'up' | 'down'>> = {}) {
+async function past(earlier: Readonly<Record<string, 'up' | 'down'>> = {}, objective = '99.9% over 1d') {
   const folder = tempFolder();
   onTestFinished(() => folder[Symbol.dispose]());
   const config = join(folder.path, 'watchpost.yaml');
@@ -20,7 +20,7 @@ async function past(earlier: Readonly<Record<string, 'up' | 'down'>> = {}) {
     config,
     `data: ./watchpost.db
 targets:
-  shop: { check: tcp, host: "192.0.2.1:80", objective: 99.9% over 1d }
+  shop: { check: tcp, host: "192.0.2.1:80", objective: ${objective} }
   mail: { check: tcp, host: "192.0.2.1:25" }`,
   );
   const store = openAt(join(folder.path, 'watchpost.db'), systemClock);
@@ -153,6 +153,21 @@ test('a report of a month in a time zone has what happened from its first midnig
   expect(await reportOf('--timezone', 'UTC')).toEqual(inUtc);
   const { out } = await run('report', '--month', '2026-03', '--timezone', 'Europe/Berlin');
   expect(out).toMatch(/^2026-03 \(Europe\/Berlin\): 2 targets, 0 incidents, never down\n/);
+});
+
+test('a report has the budget of the calendar month that its own month ends in', async () => {
+  const { run } = await past(
+    { '2026-02-28T22:58:00Z': 'down', '2026-03-20T12:00:00Z': 'down', '2026-03-31T22:00:00Z': 'down' },
+    '99.9% over month in Europe/Berlin',
+  );
+  const budgetOf = async (zone: string) => {
+    const { targets } = JSON.parse((await run('report', '--month', '2026-03', '--timezone', zone, '--json')).out);
+    return targets.find((one: { target: string }) => one.target === 'shop').budget;
+  };
+  expect(await budgetOf('Europe/Berlin')).toMatchObject({ over_seconds: 743 * 3_600, spent_seconds: 60 });
+  // In Berlin the first of April is two hours old by then.
+  expect(await budgetOf('UTC')).toMatchObject({ over_seconds: 30 * 86_400, spent_seconds: 60, left: 1 - 60 / 2_592 });
+  expect((await run('history', 'shop')).out).toContain(' left of 99.9% over month in Europe/Berlin: ');
 });
 
 test.each([
