@@ -164,7 +164,11 @@ test('a report has the budget of the calendar month that its own month ends in',
     const { targets } = JSON.parse((await run('report', '--month', '2026-03', '--timezone', zone, '--json')).out);
     return targets.find((one: { target: string }) => one.target === 'shop').budget;
   };
-  expect(await budgetOf('Europe/Berlin')).toMatchObject({ over_seconds: 743 * 3_600, spent_seconds: 60 });
+  expect(await budgetOf('Europe/Berlin')).toMatchObject({
+    over_seconds: 743 * 3_600,
+    month_in: 'Europe/Berlin',
+    spent_seconds: 60,
+  });
   // In Berlin the first of April is two hours old by then.
   expect(await budgetOf('UTC')).toMatchObject({ over_seconds: 30 * 86_400, spent_seconds: 60, left: 1 - 60 / 2_592 });
   expect((await run('history', 'shop')).out).toContain(' left of 99.9% over month in Europe/Berlin: ');
