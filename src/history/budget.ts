@@ -1,6 +1,36 @@
 import { dayMs, describeDuration, formatDuration, hourMs } from '#kernel/units.ts';
+import { monthAt, monthSpan } from '#kernel/zoned-time.ts';
 import type { BudgetFigures, BudgetLeft, Objective } from './reader.ts';
+import type { TimeSpan } from './span.ts';
 import { type TimeByStatus, uptimeOf } from './verdict-periods.ts';
+
+/** The longest month: 31 days with the hour that the end of summer time adds. */
+export const longestMonthMs = 31 * dayMs + hourMs;
+
+/** The period of an objective that a moment lies in or ends. */
+export interface ObjectivePeriod {
+  /** The same objective with the length of this period. */
+  readonly objective: Objective;
+  /** Where the period begins, in milliseconds since the epoch. */
+  readonly from: number;
+}
+
+export function periodAt(objective: Objective, at: number): ObjectivePeriod {
+  if (objective.monthIn === undefined) return { objective, from: at - objective.overMs };
+  const { from, to } = monthWith(at - 1, objective.monthIn);
+  return { objective: { ...objective, overMs: to - from }, from };
+}
+
+// Budgets are asked for in each round, and the time zones of a configuration are few.
+const latestMonths = new Map<string, TimeSpan>();
+
+function monthWith(at: number, zone: string): TimeSpan {
+  const latest = latestMonths.get(zone);
+  if (latest !== undefined && latest.from <= at && at < latest.to) return latest;
+  const month = monthSpan(monthAt(at, zone), zone);
+  latestMonths.set(zone, month);
+  return month;
+}
 
 /** The state of an objective after a period. Time that was not monitored counts as good. */
 export function budgetOf(objective: Objective, time: TimeByStatus): BudgetFigures {
@@ -8,9 +38,10 @@ export function budgetOf(objective: Objective, time: TimeByStatus): BudgetFigure
 }
 
 /** What is left of a budget of which so much was spent. */
-export function budgetLeftOf({ ratio, overMs }: Objective, spentMs: number): BudgetLeft {
+export function budgetLeftOf({ ratio, overMs, monthIn }: Objective, spentMs: number): BudgetLeft {
   const allowedMs = Math.round(allowedIn({ ratio, overMs }, overMs));
-  return { ratio, overMs, allowedMs, spentMs, left: 1 - spentMs / allowedMs };
+  const objective = { ratio, overMs, ...(monthIn === undefined ? {} : { monthIn }) };
+  return { ...objective, allowedMs, spentMs, left: 1 - spentMs / allowedMs };
 }
 
 /** How long a target may be down in so many milliseconds. */
@@ -37,9 +68,9 @@ const burns: readonly Burn[] = [
 ];
 const periodOfBurns = 30 * dayMs;
 
-/** The burns to look for, with windows that are the same share of the period as those of 30 days are. */
-export function burnsOf({ overMs }: Objective): readonly Burn[] {
-  const scale = overMs / periodOfBurns;
+/** The burns to look for, with windows that are the same share of the period as those of 30 days are; a month counts as 30 days. */
+export function burnsOf({ overMs, monthIn }: Objective): readonly Burn[] {
+  const scale = monthIn === undefined ? overMs / periodOfBurns : 1;
   return burns.map((burn) => ({ ...burn, longMs: burn.longMs * scale, shortMs: burn.shortMs * scale }));
 }
 
@@ -61,9 +92,10 @@ export function burningOf(objective: Objective, downWithin: (ms: number) => numb
   });
 }
 
-/** `99.9% over 30d`. */
-export function describeObjective({ ratio, overMs }: Objective): string {
-  return `${Number((ratio * 100).toFixed(6))}% over ${formatDuration(overMs)}`;
+/** `99.9% over 30d`, `99.9% over month` or `99.9% over month in Europe/Berlin`. */
+export function describeObjective({ ratio, overMs, monthIn }: Objective): string {
+  const month = monthIn === 'UTC' ? 'month' : `month in ${monthIn}`;
+  return `${Number((ratio * 100).toFixed(6))}% over ${monthIn === undefined ? formatDuration(overMs) : month}`;
 }
 
 /** `61% left of 99.9% over 30d: 16m 51s of 43m 12s spent`. */

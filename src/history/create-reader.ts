@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Clock } from '#kernel/clock.ts';
-import { budgetOf } from './budget.ts';
+import { budgetOf, periodAt } from './budget.ts';
 import { cursorOf, parseCursor } from './cursor.ts';
 import { figuresOf, type FiguresSource, readSpan } from './figures.ts';
 import { lastRounds } from './rounds.ts';
@@ -57,9 +57,10 @@ export function createReader({ source, targets, clock }: ReaderOptions): History
 
   function budgetAt(target: HistoryTarget | undefined, to: number): TargetBudget | null {
     if (target === undefined || target.objective === null) return null;
-    const span = cut({ from: to - target.objective.overMs, to });
+    const period = periodAt(target.objective, to);
+    const span = cut({ from: period.from, to });
     const { time } = figuresOf([readSpan(source, target.name, null, span, clock.now(), 'time')], span, null);
-    return time === null ? null : { target: target.name, ...budgetOf(target.objective, time) };
+    return time === null ? null : { target: target.name, ...budgetOf(period.objective, time) };
   }
 
   return {

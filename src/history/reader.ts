@@ -108,7 +108,10 @@ export interface FiguresSeries extends TimeSpan {
 export interface Objective {
   /** The share of the time that it is to be up: 0.999. */
   readonly ratio: number;
+  /** The length of the period. Of months that of the longest one, or of the month if the budget of one is described. */
   readonly overMs: number;
+  /** The IANA time zone whose calendar months are the periods; absent if the period is the last `overMs`. */
+  readonly monthIn?: string;
 }
 
 /** What is left of an objective's budget. */

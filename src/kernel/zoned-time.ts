@@ -17,6 +17,52 @@ export function formatSpan(from: number, to: number, zone: string): string {
   return `${start} to ${first.date === last.date ? '' : `${last.date} `}${last.time.slice(0, 5)} ${last.zone}`;
 }
 
+/** Whether this machine knows a time zone: an IANA name such as `Europe/Berlin`, or an offset such as `+01:00`. */
+export function isTimeZone(zone: string): boolean {
+  try {
+    return new Intl.DateTimeFormat('en', { timeZone: zone }) instanceof Intl.DateTimeFormat;
+  } catch (error) {
+    if (error instanceof RangeError) return false;
+    throw error;
+  }
+}
+
+/** The names of the time zones that this machine knows. */
+export function timeZoneNames(): readonly string[] {
+  return ['UTC', ...Intl.supportedValuesOf('timeZone')];
+}
+
+/** The month of a moment in a time zone, such as `2026-10`. */
+export function monthAt(at: number, zone: string): string {
+  return partsOf(at, zone).date.slice(0, -3);
+}
+
+/** The first moment of a month such as `2026-10` in a time zone, and that of the next one; milliseconds since the epoch. */
+export function monthSpan(month: string, zone: string): { readonly from: number; readonly to: number } {
+  const number = monthNumber(month);
+  return { from: startOfMonth(number, zone), to: startOfMonth(number + 1, zone) };
+}
+
+function monthNumber(date: string): number {
+  const [year = 0, month = 1] = date.split('-').map(Number);
+  return year * 12 + month - 1;
+}
+
+// No zone has ever been further from UTC.
+const furthestMs = 16 * 3_600_000;
+
+// The first midnight may not exist (Asuncion, October 2017), so the start is searched for, not computed from an offset.
+function startOfMonth(number: number, zone: string): number {
+  const inUtc = new Date(0).setUTCFullYear(Math.floor(number / 12), number % 12, 1);
+  let [before, start] = [inUtc - furthestMs, inUtc + furthestMs];
+  while (start - before > 1_000) {
+    const middle = before + Math.floor((start - before) / 2_000) * 1_000;
+    if (monthNumber(partsOf(middle, zone).date) < number) before = middle;
+    else start = middle;
+  }
+  return start;
+}
+
 const utcTime = /\b(\d{4}-\d{2}-\d{2}) (\d{2}:\d{2}:\d{2}) UTC\b/g;
 
 /**
@@ -47,7 +93,7 @@ function partsOf(at: number, zone: string): ZonedParts {
   );
   const offset = (found['timeZoneName'] ?? '').replace('GMT', '');
   return {
-    date: `${found['year']}-${found['month']}-${found['day']}`,
+    date: `${found['year']?.padStart(4, '0')}-${found['month']}-${found['day']}`,
     time: `${found['hour']}:${found['minute']}:${found['second']}`,
     zone: offset || '+00:00',
   };

@@ -43,10 +43,20 @@ const figures = {
 };
 export const Figures = z.strictObject(figures).describe('How a span went.');
 
-const objective = { ratio: Ratio, over_seconds: Seconds };
+const objective = {
+  ratio: Ratio,
+  over_seconds: Seconds.describe(
+    'The length of the period; of an objective over the calendar month, of the longest one.',
+  ),
+  month_in: z
+    .string()
+    .optional()
+    .describe('The time zone whose calendar months are the periods; absent if the period is the last over_seconds.'),
+};
 const Budget = z
   .strictObject({
     ...objective,
+    over_seconds: Seconds.describe('The length of the period.'),
     allowed_seconds: Seconds,
     spent_seconds: Seconds,
     left: Ratio.describe('Negative if overspent.'),

@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander';
-import { momentText, monthText, pastMoment } from '../shared/option-values.ts';
+import { momentText, monthText, pastMoment, timeZoneText } from '../shared/option-values.ts';
 import type { CommandContext } from '../shared/command-context.ts';
 
 /** The commands that read the history in the database, and look after its file. The daemon may run meanwhile, and need not. */
@@ -44,8 +44,13 @@ export function addHistoryCommands(
     .addOption(configOption)
     .option(
       '--month <month>',
-      'the month (UTC), such as 2026-10; default: the last one, or this one if that is empty',
+      'the month, such as 2026-10; default: the last one, or this one if that is empty',
       monthText,
+    )
+    .addOption(
+      new Option('--timezone <zone>', 'the time zone in which the month begins and ends, such as Europe/Berlin')
+        .default('UTC')
+        .argParser(timeZoneText),
     )
     .addOption(new Option('--format <format>', 'how').choices(['text', 'csv', 'html', 'json']).default('text'))
     .addOption(new Option('--json', 'print JSON, as --format json').conflicts('format'))

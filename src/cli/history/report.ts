@@ -5,7 +5,9 @@ import { describeLeft } from '#history/budget.ts';
 import type { TargetFigures } from '#history/reader.ts';
 import type { TimeSpan } from '#history/span.ts';
 import { systemClock } from '#kernel/clock.ts';
+import { WatchpostError } from '#kernel/errors.ts';
 import { describeDuration } from '#kernel/units.ts';
+import { monthAt, monthSpan } from '#kernel/zoned-time.ts';
 import { budgetJsonOf, csvLine, jsonOf, percent, seconds } from '../shared/figures.ts';
 import { jsonText } from '../shared/json.ts';
 import { alignRows } from '../shared/table.ts';
@@ -15,34 +17,41 @@ export interface ReportOptions {
   readonly config: string;
   /** As `2026-10`; default: the last one that is over, or this one if nothing was watched in that. */
   readonly month?: string;
+  /** An IANA name: the zone in which months begin and end. */
+  readonly timezone: string;
   readonly format: 'text' | 'csv' | 'html' | 'json';
 }
 
 /** How all targets were in a month, the worst first. */
 export async function printReport(
-  { config: path, month, format }: ReportOptions,
+  { config: path, month, timezone, format }: ReportOptions,
   context: CommandContext,
 ): Promise<number> {
   const config = await loadConfig({ path, env: context.env });
   const now = systemClock.now();
   using past = openPast(config, systemClock);
   const lookAt = async (name: string) => {
-    const span = spanOf(name);
+    const span = monthSpan(name, timezone);
     return { name, span, targets: await past.reader.byTarget(span) };
   };
-  const last = await lookAt(month ?? monthOf(now, -1));
+  const current = monthAt(now, timezone);
+  if (month !== undefined && monthSpan(month, timezone).from > now)
+    throw new WatchpostError('usage', `--month ${month} has not begun yet in ${timezone}; this month is ${current}`);
+  const last = await lookAt(month ?? monthAt(monthSpan(current, timezone).from - 1, timezone));
   // Who began this month sees what there is.
   const hasLast = month !== undefined || !isEmpty(last.targets);
-  const { name, span, targets } = hasLast ? last : await lookAt(monthOf(now, 0));
+  const { name, span, targets } = hasLast ? last : await lookAt(current);
   const rows = targets.toSorted((a, b) => (a.uptime ?? 2) - (b.uptime ?? 2));
   const { incidents, next } = await past.reader.incidents({ ...span, limit: 1_000 });
   const counts = new Map<string, number>();
   for (const { target } of incidents) counts.set(target, (counts.get(target) ?? 0) + 1);
   const table = rows.map((one) => ({ ...one, incidents: counts.get(one.target) ?? 0 }));
-  const head = headOf(name, table, next === null ? String(incidents.length) : `more than ${incidents.length}`);
+  const title = timezone === 'UTC' ? name : `${name} (${timezone})`;
+  const count = next === null ? String(incidents.length) : `more than ${incidents.length}`;
+  const head = `${headOf(title, table, count)}${coarseNote(span, table)}`;
   if (format === 'csv') context.print(csvOf(name, table));
-  else if (format === 'json') context.print(jsonText(jsonReportOf(name, table)));
-  else if (format === 'html') context.print(htmlOf(name, head, table));
+  else if (format === 'json') context.print(jsonText(jsonReportOf(name, timezone, table)));
+  else if (format === 'html') context.print(htmlOf(title, head, table));
   else context.print(`${head}\n\n${alignRows([columns, ...table.map(cellsOf)]).join('\n')}\n`);
   return 0;
 }
@@ -59,6 +68,14 @@ function headOf(month: string, rows: readonly ReportRow[], incidents: string): s
   const down = waiting > 0 && time === 0 ? 'downtime not known yet' : known;
   const note = waiting === 0 ? '' : `; after an update, older rounds of ${waiting} of them still wait for verdicts`;
   return `${month}: ${rows.length} targets, ${incidents} incidents, ${down}${note}`;
+}
+
+// An hour or a day of UTC that a month begins or ends in counts as a whole if nothing finer is retained.
+function coarseNote({ from, to }: TimeSpan, rows: readonly ReportRow[]): string {
+  const isCoarse = rows.some((row) => row.uptime !== null && (row.from < from || row.to > to));
+  return isCoarse
+    ? '; its first and last hours are counted by whole hours or days of UTC, as nothing finer is retained'
+    : '';
 }
 
 function cellsOf({ target, uptime, time, incidents, answers, latency, budget }: ReportRow): readonly string[] {
@@ -113,9 +130,10 @@ function csvOf(month: string, rows: readonly ReportRow[]): string {
   return csvLine(names) + lines.join('');
 }
 
-function jsonReportOf(month: string, rows: readonly ReportRow[]) {
+function jsonReportOf(month: string, timezone: string, rows: readonly ReportRow[]) {
   return {
     month,
+    timezone,
     targets: rows.map((row) => ({
       target: row.target,
       ...jsonOf(row),
@@ -162,14 +180,3 @@ ${lines}</tbody>
 }
 
 const isEmpty = (targets: readonly TargetFigures[]) => targets.every(({ uptime }) => uptime === null);
-
-// Months are of UTC.
-function monthOf(now: number, offset: -1 | 0): string {
-  const today = new Date(now);
-  return new Date(Date.UTC(today.getUTCFullYear(), today.getUTCMonth() + offset)).toISOString().slice(0, 7);
-}
-
-function spanOf(month: string): TimeSpan {
-  const from = new Date(month);
-  return { from: from.getTime(), to: Date.UTC(from.getUTCFullYear(), from.getUTCMonth() + 1) };
-}

@@ -45,10 +45,11 @@ export function jsonOf(figures: HistoryFigures) {
 /** How an objective stands, for programs; null if there is none. */
 export function budgetJsonOf(budget: BudgetFigures | null) {
   if (budget === null) return null;
-  const { ratio, overMs, uptime, allowedMs, spentMs, left } = budget;
+  const { ratio, overMs, monthIn, uptime, allowedMs, spentMs, left } = budget;
   return {
     ratio,
     over_seconds: overMs / 1_000,
+    ...(monthIn === undefined ? {} : { month_in: monthIn }),
     uptime,
     allowed_seconds: allowedMs / 1_000,
     spent_seconds: spentMs / 1_000,

@@ -1,6 +1,8 @@
 import { InvalidArgumentError } from 'commander';
 import { systemClock } from '#kernel/clock.ts';
 import { formatDuration, parseDuration } from '#kernel/units.ts';
+import { suggestion } from '#kernel/wording.ts';
+import { isTimeZone, timeZoneNames } from '#kernel/zoned-time.ts';
 
 // Values of options, parsed with the command line, so that all mistakes are reported together.
 
@@ -36,10 +38,16 @@ export function pastMoment(text: string): number {
   return at;
 }
 
-/** A month that has begun, such as 2026-10. */
+/** A month, such as 2026-10. */
 export function monthText(text: string): string {
   if (!/^\d{4}-(0[1-9]|1[0-2])$/.test(text)) throw new InvalidArgumentError('Expected a month such as 2026-10.');
-  if (Date.parse(text) > systemClock.now()) throw new InvalidArgumentError(`${text} has not begun yet.`);
+  return text;
+}
+
+/** A time zone that this machine knows, such as Europe/Berlin. */
+export function timeZoneText(text: string): string {
+  if (!isTimeZone(text))
+    throw new InvalidArgumentError(`No time zone is named "${text}"${suggestion(text, timeZoneNames())}.`);
   return text;
 }
 

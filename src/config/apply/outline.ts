@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { checkOf, CheckSpec, checkTypeNames } from '#checks/index.ts';
+import { describeObjective } from '#history/budget.ts';
 import { Secret } from '#kernel/secret.ts';
 import { formatDuration } from '#kernel/units.ts';
 import { describeRule, Severity } from '#monitor/judge/rule.ts';
@@ -97,10 +98,7 @@ function outlineOfTarget(target: Target, secrets: string[]): OutlinedTarget {
           rules.map(({ name: rule, rule: one }) => [rule, `${describeRule(one, checkOf(type))} (${one.severity})`]),
         ),
         notify: [...new Set(recipients.map((one) => one.notify))],
-        objective:
-          objective === null
-            ? null
-            : `${Number((objective.ratio * 100).toFixed(6))}% over ${formatDuration(objective.overMs)}`,
+        objective: objective === null ? null : describeObjective(objective),
         depends_on: dependsOn,
         labels,
       },

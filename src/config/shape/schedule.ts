@@ -1,5 +1,6 @@
 import { Cron } from 'croner';
 import { z } from 'zod';
+import { isTimeZone, timeZoneNames } from '#kernel/zoned-time.ts';
 
 const cronHint = 'expected five fields (minute hour day month weekday), or six with the second first';
 
@@ -28,8 +29,8 @@ export const TimeZone = z
   .string({ error: 'expected a time zone, such as "Europe/Berlin" or "UTC"' })
   .superRefine((zone, context) => {
     if (isTimeZone(zone)) return;
-    const options = ['UTC', ...Intl.supportedValuesOf('timeZone')];
-    context.addIssue({ code: 'custom', message: `no time zone is named "${zone}"`, params: { options } });
+    const params = { options: timeZoneNames() };
+    context.addIssue({ code: 'custom', message: `no time zone is named "${zone}"`, params });
   });
 
 interface CronError {
@@ -65,15 +66,6 @@ function compile(pattern: string): Cron | null {
     return new Cron(pattern, { mode: '5-or-6-parts', timezone: 'UTC', paused: true });
   } catch (error) {
     if (error instanceof TypeError || error instanceof RangeError) return null;
-    throw error;
-  }
-}
-
-function isTimeZone(zone: string): boolean {
-  try {
-    return new Intl.DateTimeFormat('en', { timeZone: zone }) instanceof Intl.DateTimeFormat;
-  } catch (error) {
-    if (error instanceof RangeError) return false;
     throw error;
   }
 }

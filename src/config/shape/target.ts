@@ -60,7 +60,7 @@ const ownKeys = {
     ),
   labels: Labels.default({}).describe('Labels of your own for metrics and mails.'),
   objective: ObjectiveText.optional().describe(
-    'What the target promises: for which share of a period it is not down, such as "99.9% over 30d"; or none. Default: defaults.objective.',
+    'What the target promises: for which share of a period it is not down, such as "99.9% over 30d", or of the calendar month, such as "99.9% over month" or "99.9% over month in Europe/Berlin"; or none. Default: defaults.objective.',
   ),
 };
 

@@ -1,4 +1,4 @@
-import { budgetLeftOf } from '#history/budget.ts';
+import { budgetLeftOf, periodAt } from '#history/budget.ts';
 import { Downtime } from '#history/downtime.ts';
 import type { BudgetLeft, Objective, TargetBudgetLeft } from '#history/reader.ts';
 import type { RoundVerdict, VerdictPeriod } from '#history/verdict-periods.ts';
@@ -30,9 +30,10 @@ export function createBudgets(): Budgets {
   function of(target: string, now: number): BudgetNow | null {
     const known = counted.get(target);
     if (known === undefined) return null;
-    const { objective, downtime } = known;
+    const { downtime } = known;
+    const { objective, from } = periodAt(known.objective, now);
     return {
-      budget: budgetLeftOf(objective, downtime.since(now - objective.overMs, now)),
+      budget: budgetLeftOf(objective, downtime.since(from, now)),
       downWithin: (ms) => downtime.since(now - ms, now),
     };
   }

@@ -8,8 +8,11 @@ import { down, openAt, round, tempFolder, up, vote } from '../../support/store.t
 
 const minute = 60_000;
 
-/** A database with ten minutes of two targets, the last of them down at its end, and the configuration that names it. */
-async function past() {
+/**
+ * A database with ten minutes of two targets, the last of them down at its end, and the configuration that names it. Earlier rounds of
+ * that target, by due time, give verdicts for a minute each.
+ */
+async function past(earlier: Readonly<Record<string, 'up' | 'down'>> = {}, objective = '99.9% over 1d') {
   const folder = tempFolder();
   onTestFinished(() => folder[Symbol.dispose]());
   const config = join(folder.path, 'watchpost.yaml');
@@ -17,12 +20,17 @@ async function past() {
     config,
     `data: ./watchpost.db
 targets:
-  shop: { check: tcp, host: "192.0.2.1:80", objective: 99.9% over 1d }
+  shop: { check: tcp, host: "192.0.2.1:80", objective: ${objective} }
   mail: { check: tcp, host: "192.0.2.1:25" }`,
   );
   const store = openAt(join(folder.path, 'watchpost.db'), systemClock);
   const begin = systemClock.now() - 10 * minute;
-  const stored: Promise<unknown>[] = [];
+  const stored: Promise<unknown>[] = Object.entries(earlier).map(async ([at, status]) => {
+    const votes = [vote('de1', status === 'up' ? up(0.1) : down())];
+    return store.record(
+      round('shop', Date.parse(at), { votes, verdict: { status, inMaintenance: false, holdsMs: minute } }),
+    );
+  });
   for (let index = 0; index <= 10; index += 1) {
     const dueAt = begin + index * minute - 1_000;
     const isDown = index > 8;
@@ -114,12 +122,68 @@ test('a report of this month has every target, the worst first, in four forms', 
   );
 });
 
+test('a report of a month in a time zone has what happened from its first midnight to its last there', async () => {
+  // The last minutes of February, of March and the first ones of April, in Berlin: summer time begins in between.
+  const { run } = await past({
+    '2026-02-28T22:58:00Z': 'down',
+    '2026-02-28T23:00:00Z': 'up',
+    '2026-03-31T21:59:00Z': 'up',
+    '2026-03-31T22:00:00Z': 'down',
+  });
+  const reportOf = async (...args: string[]) => {
+    const report = JSON.parse((await run('report', '--month', '2026-03', '--json', ...args)).out);
+    const { answers, from, to, seconds } = report.targets.find((one: { target: string }) => one.target === 'shop');
+    return { timezone: report.timezone, from, to, answers, seconds };
+  };
+  expect(await reportOf('--timezone', 'Europe/Berlin')).toEqual({
+    timezone: 'Europe/Berlin',
+    from: '2026-02-28T23:00:00.000Z',
+    to: '2026-03-31T22:00:00.000Z',
+    answers: expect.objectContaining({ up: 2, down: 0 }),
+    seconds: expect.objectContaining({ up: 120, down: 0 }),
+  });
+  const inUtc = {
+    timezone: 'UTC',
+    from: '2026-03-01T00:00:00.000Z',
+    to: '2026-04-01T00:00:00.000Z',
+    answers: expect.objectContaining({ up: 1, down: 1 }),
+    seconds: expect.objectContaining({ up: 60, down: 60 }),
+  };
+  expect(await reportOf()).toEqual(inUtc);
+  expect(await reportOf('--timezone', 'UTC')).toEqual(inUtc);
+  const { out } = await run('report', '--month', '2026-03', '--timezone', 'Europe/Berlin');
+  expect(out).toMatch(/^2026-03 \(Europe\/Berlin\): 2 targets, 0 incidents, never down\n/);
+});
+
+test('a report has the budget of the calendar month that its own month ends in', async () => {
+  const { run } = await past(
+    { '2026-02-28T22:58:00Z': 'down', '2026-03-20T12:00:00Z': 'down', '2026-03-31T22:00:00Z': 'down' },
+    '99.9% over month in Europe/Berlin',
+  );
+  const budgetOf = async (zone: string) => {
+    const { targets } = JSON.parse((await run('report', '--month', '2026-03', '--timezone', zone, '--json')).out);
+    return targets.find((one: { target: string }) => one.target === 'shop').budget;
+  };
+  expect(await budgetOf('Europe/Berlin')).toMatchObject({
+    over_seconds: 743 * 3_600,
+    month_in: 'Europe/Berlin',
+    spent_seconds: 60,
+  });
+  // In Berlin the first of April is two hours old by then.
+  expect(await budgetOf('UTC')).toMatchObject({ over_seconds: 30 * 86_400, spent_seconds: 60, left: 1 - 60 / 2_592 });
+  expect((await run('history', 'shop')).out).toContain(' left of 99.9% over month in Europe/Berlin: ');
+});
+
 test.each([
   { args: ['history', 'nobody'], says: 'there is no target nobody' },
   { args: ['history', 'shop', '--since', 'yesterday'], says: 'Expected a duration such as 30d' },
   { args: ['history', 'shop', '--since', '1h', '--until', '2h'], says: 'ends before it begins' },
   { args: ['report', '--month', '2026-13'], says: 'Expected a month such as 2026-10' },
-  { args: ['report', '--month', '9999-01'], says: 'has not begun yet' },
+  { args: ['report', '--month', '9999-01'], says: '--month 9999-01 has not begun yet in UTC' },
+  {
+    args: ['report', '--timezone', 'Europe/Berln'],
+    says: 'No time zone is named "Europe/Berln" (did you mean "Europe/Berlin"?).',
+  },
 ])('$args is refused: $says', async ({ args, says }) => {
   const { run } = await past();
   const { code, err } = await run(...args);

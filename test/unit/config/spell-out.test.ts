@@ -34,6 +34,8 @@ test('an objective is that of the target, of its group, of its check type or of 
   both: { check: http, host: f.example.com, labels: { team: web } }
   other: { check: tcp, host: "d:1" }
   without: { check: tcp, host: "e:1", objective: none }
+  month: { check: tcp, host: "g:1", objective: 99.9% over month }
+  berlin: { check: tcp, host: "h:1", objective: 99.9% over month in Europe/Berlin }
 defaults: { objective: 99% over 30d, http: { objective: 95% over 7d } }
 groups: { web: { match: { team: web }, objective: 99.9% over 30d } }
 `);
@@ -45,6 +47,8 @@ groups: { web: { match: { team: web }, objective: 99.9% over 30d } }
     { ratio: 0.999, overMs: 30 * day },
     { ratio: 0.99, overMs: 30 * day },
     null,
+    { ratio: 0.999, overMs: 31 * day + day / 24, monthIn: 'UTC' },
+    { ratio: 0.999, overMs: 31 * day + day / 24, monthIn: 'Europe/Berlin' },
   ]);
 });
 

@@ -1,6 +1,14 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { budgetOf, burningOf, burnsOf, describeBudget, describeObjective } from '#history/budget.ts';
+import {
+  budgetOf,
+  burningOf,
+  burnsOf,
+  describeBudget,
+  describeObjective,
+  longestMonthMs,
+  periodAt,
+} from '#history/budget.ts';
 import { Downtime } from '#history/downtime.ts';
 import { follow, noTime, type VerdictPeriod, type TargetStatus, timeIn } from '#history/verdict-periods.ts';
 import { dayMs, hourMs } from '#kernel/units.ts';
@@ -27,6 +35,41 @@ test('a budget that is overspent has less than nothing left', () => {
   const budget = budgetOf(objective, { ...noTime, down: hourMs });
   expect(budget.left).toBeCloseTo(-0.3889, 3);
   expect(describeBudget(budget)).toBe('-39% left of 99.9% over 30d: 1h of 43m 12s spent');
+});
+
+// In minutes; the budget of 99.9% is a thousandth of the month.
+test.each([
+  { zone: 'UTC', at: '2026-02-10T12:00Z', from: '2026-02-01T00:00Z', allowed: 28 * 1_440, text: '99.9% over month' },
+  { zone: 'UTC', at: '2026-03-01T00:00Z', from: '2026-02-01T00:00Z', allowed: 28 * 1_440, text: '99.9% over month' },
+  {
+    zone: 'Europe/Berlin',
+    at: '2026-02-28T23:01Z',
+    from: '2026-02-28T23:00Z',
+    allowed: 31 * 1_440 - 60,
+    text: '99.9% over month in Europe/Berlin',
+  },
+  {
+    zone: 'Europe/Berlin',
+    at: '2026-10-31T23:00Z',
+    from: '2026-09-30T22:00Z',
+    allowed: 31 * 1_440 + 60,
+    text: '99.9% over month in Europe/Berlin',
+  },
+])('the month of $zone that $at is in or ends has a budget of its own', ({ zone, at, from, allowed, text }) => {
+  const ofMonth = { ratio: 0.999, overMs: longestMonthMs, monthIn: zone };
+  const period = periodAt(ofMonth, Date.parse(at));
+  expect(new Date(period.from)).toEqual(new Date(from));
+  const budget = budgetOf(period.objective, { ...noTime, down: minute });
+  expect(budget.allowedMs).toBeCloseTo((allowed * minute) / 1_000);
+  expect(describeObjective(budget)).toBe(text);
+});
+
+test('the period of another objective ends at the moment', () => {
+  expect(periodAt(objective, 40 * dayMs)).toEqual({ objective, from: 10 * dayMs });
+});
+
+test('a month burns as 30 days do', () => {
+  expect(burnsOf({ ratio: 0.999, overMs: longestMonthMs, monthIn: 'UTC' })).toEqual(burnsOf(objective));
 });
 
 test('windows are the same share of any period', () => {

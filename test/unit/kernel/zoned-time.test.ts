@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { formatSpan, formatTime } from '#kernel/zoned-time.ts';
+import { formatSpan, formatTime, isTimeZone, monthAt, monthSpan } from '#kernel/zoned-time.ts';
 
 const at = Date.parse;
 
@@ -33,4 +33,32 @@ test.each([
   },
 ])('a span reads $text', ({ from, to, zone, text }) => {
   expect(formatSpan(at(from), at(to), zone)).toBe(text);
+});
+
+test.each([
+  { month: '2026-02', zone: 'UTC', from: '2026-02-01T00:00Z', to: '2026-03-01T00:00Z' },
+  { month: '2026-12', zone: 'UTC', from: '2026-12-01T00:00Z', to: '2027-01-01T00:00Z' },
+  { month: '2026-03', zone: 'Europe/Berlin', from: '2026-02-28T23:00Z', to: '2026-03-31T22:00Z' },
+  { month: '2026-10', zone: 'Europe/Berlin', from: '2026-09-30T22:00Z', to: '2026-10-31T23:00Z' },
+  { month: '2026-11', zone: 'America/New_York', from: '2026-11-01T04:00Z', to: '2026-12-01T05:00Z' },
+  { month: '2026-01', zone: 'Asia/Kathmandu', from: '2025-12-31T18:15Z', to: '2026-01-31T18:15Z' },
+  { month: '2026-01', zone: 'Pacific/Kiritimati', from: '2025-12-31T10:00Z', to: '2026-01-31T10:00Z' },
+  { month: '2026-01', zone: '-03:30', from: '2026-01-01T03:30Z', to: '2026-02-01T03:30Z' },
+  // Clocks went from 00:00 to 01:00 on the first.
+  { month: '2017-10', zone: 'America/Asuncion', from: '2017-10-01T04:00Z', to: '2017-11-01T03:00Z' },
+  { month: '0001-01', zone: 'UTC', from: '0001-01-01T00:00Z', to: '0001-02-01T00:00Z' },
+])('$month in $zone is from $from to $to', ({ month, zone, from, to }) => {
+  const span = monthSpan(month, zone);
+  expect(span).toEqual({ from: at(from), to: at(to) });
+  const isWithin = [span.from - 1, span.from, span.to - 1, span.to].map((moment) => monthAt(moment, zone) === month);
+  expect(isWithin).toEqual([false, true, true, false]);
+});
+
+test.each([
+  { zone: 'Europe/Berlin', known: true },
+  { zone: '+05:30', known: true },
+  { zone: 'Europe/Berln', known: false },
+  { zone: '', known: false },
+])('"$zone" is a time zone: $known', ({ zone, known }) => {
+  expect(isTimeZone(zone)).toBe(known);
 });
