@@ -92,3 +92,13 @@ export function literalsOf(text: string): readonly (string | number | boolean)[]
   if (text === 'true' || text === 'false') return [text, text === 'true'];
   return text !== '' && String(Number(text)) === text && Number.isFinite(Number(text)) ? [text, Number(text)] : [text];
 }
+
+/** An expectation that a value's text is this one, if it needs no filter: truth values do. */
+export function equalByText(
+  path: string,
+  text: string,
+): { readonly path: string; readonly [key: string]: string } | null {
+  const [, other] = literalsOf(text);
+  if (other === undefined) return { path, equals: text };
+  return typeof other === 'number' ? { path, regex: `^${escapeRegex(text)}$` } : null;
+}

@@ -1,4 +1,4 @@
-import { escapeRegex, foreignDuration, literalsOf, statusRanges } from '../convert.ts';
+import { equalByText, escapeRegex, foreignDuration, literalsOf, statusRanges } from '../convert.ts';
 import type { PlainValue } from '../draft.ts';
 import { type GatusCondition, globRegex, type Operand, type Operator, parseCondition } from './condition.ts';
 
@@ -198,9 +198,10 @@ function readTerm({ left, operator, right }: GatusCondition, terms: Term[]): str
     return null;
   }
   // Values are compared by their text: 15 equals "15".
+  const [only, ...others] = right.texts;
   const literals = right.texts.flatMap((text) => literalsOf(text));
   terms.push({
-    simple: operator === '==' ? equalTo(left.path, literals) : null,
+    simple: operator === '==' && only !== undefined && others.length === 0 ? equalByText(left.path, only) : null,
     filter: joined(operator, value, literals),
   });
   return null;
@@ -210,12 +211,6 @@ function readTerm({ left, operator, right }: GatusCondition, terms: Term[]): str
 function joined(operator: string, value: string, literals: readonly (string | number | boolean)[]): string {
   const tests = literals.map((literal) => `${value} ${operator} ${JSON.stringify(literal)}`);
   return tests.length === 1 ? tests.join('') : `(${tests.join(operator === '!=' ? ' && ' : ' || ')})`;
-}
-
-function equalTo(path: string, literals: readonly (string | number | boolean)[]): Term['simple'] {
-  const [text, other] = literals;
-  if (literals.length === 1) return { path, equals: text ?? '' };
-  return literals.length === 2 && typeof other === 'number' ? { path, regex: `^${escapeRegex(String(text))}$` } : null;
 }
 
 // Several conditions that are more than a value become one filter: it selects something if all of them hold.

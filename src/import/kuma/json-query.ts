@@ -1,4 +1,4 @@
-import { escapeRegex, literalsOf } from '../convert.ts';
+import { equalByText, escapeRegex, literalsOf } from '../convert.ts';
 import type { PlainMap } from '../draft.ts';
 import type { KumaMonitor } from './schema.ts';
 
@@ -46,11 +46,8 @@ function containing(path: string, expected: string): PlainMap {
 }
 
 function equalTo(path: string, expected: string): PlainMap {
-  const literals = literalsOf(expected);
-  const [text, other] = literals;
-  if (other === undefined) return { path, equals: text ?? '' };
-  if (typeof other === 'number') return { path, regex: `^${escapeRegex(expected)}$` };
-  return { path: `$[?${literals.map((literal) => `${path} == ${JSON.stringify(literal)}`).join(' || ')}]` };
+  const tests = literalsOf(expected).map((literal) => `${path} == ${JSON.stringify(literal)}`);
+  return equalByText(path, expected) ?? { path: `$[?${tests.join(' || ')}]` };
 }
 
 // RFC 9535, section 2.3.5.2.2: only values of one kind are greater or less; what is missing is nothing of it.

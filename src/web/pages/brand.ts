@@ -1,4 +1,5 @@
 import type { Frame } from './layout.ts';
+import { statusHref } from './links.ts';
 import { html, type Markup } from './markup.ts';
 import { statusSentence, type StatusValue } from './status.ts';
 import type { ConfiguredPages } from './status-value.ts';
@@ -11,8 +12,6 @@ const imageHeaders = {
   'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'; sandbox",
 };
 
-const nameOf = (page: string) => (page === 'status' ? '/status' : `/status/${page}`);
-
 /** The header of a status page: its own name, logo, color and links, and no way to pages that visitors may not see. */
 export function brandOf(page: string, pages: ConfiguredPages): Pick<Frame, 'brand'> {
   const own = Object.hasOwn(pages, page) ? pages[page] : undefined;
@@ -21,7 +20,7 @@ export function brandOf(page: string, pages: ConfiguredPages): Pick<Frame, 'bran
   return {
     brand: {
       name: title,
-      href: nameOf(page),
+      href: statusHref(page),
       logo: logo === null ? null : `/brand/${page}/logo-${logo.digest}`,
       style: color === undefined ? null : `/brand/${page}/color-${color.slice(1).toLowerCase()}.css`,
       links: Object.entries(links).map(([text, href]) => ({ text, href })),

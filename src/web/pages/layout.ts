@@ -33,7 +33,7 @@ export interface Frame {
   readonly brand?: PageBrand;
 }
 
-/** What a page of a brand of its own has in its header. */
+/** The header of a page that shows its owner's name instead of this program's. */
 export interface PageBrand {
   readonly name: string;
   readonly href: string;

@@ -5,3 +5,6 @@ export const incidentHref = (id: string): string => `/incidents/${id.split('/').
 
 /** The same incident as Markdown. */
 export const postMortemHref = (id: string): string => `${incidentHref(id)}.md`;
+
+/** Where a status page is; the one named status has the short address. */
+export const statusHref = (page: string): string => (page === 'status' ? '/status' : `/status/${page}`);

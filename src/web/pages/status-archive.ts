@@ -1,3 +1,4 @@
+import { monthAt, monthSpan } from '#kernel/zoned-time.ts';
 import { html, type Markup, nothing } from './markup.ts';
 import { outageList } from './status.ts';
 import type { PastOutage } from './status-past.ts';
@@ -17,13 +18,9 @@ export interface StatusArchive {
 export function archiveContent({ title, month, outages, now, path }: StatusArchive): Markup {
   const words = texts.status;
   const link = (to: string, text: string) => html`<a href="?month=${to}">${text}</a> `;
-  const isLast = month >= new Date(now).toISOString().slice(0, 7);
+  const { from, to } = monthSpan(month, 'UTC');
+  const isLast = to > now;
   return html`<div><p class="soft">${title}</p><h1>${words.past}, ${month}</h1></div>
 <section class="paper">${outageList(outages, words.noneInMonth)}</section>
-<nav class="row" aria-label="${words.archive}">${link(monthBeside(month, -1), words.earlier)}${isLast ? nothing : link(monthBeside(month, 1), words.later)}<a href="${path}">${words.backToNow}</a></nav>`;
-}
-
-function monthBeside(month: string, by: 1 | -1): string {
-  const [year = 0, number = 1] = month.split('-').map(Number);
-  return new Date(Date.UTC(year, number - 1 + by)).toISOString().slice(0, 7);
+<nav class="row" aria-label="${words.archive}">${link(monthAt(from - 1, 'UTC'), words.earlier)}${isLast ? nothing : link(monthAt(to, 'UTC'), words.later)}<a href="${path}">${words.backToNow}</a></nav>`;
 }

@@ -1,6 +1,7 @@
 import type { HistoryReader } from '#history/reader.ts';
 import type { Clock } from '#kernel/clock.ts';
 import { dayMs } from '#kernel/units.ts';
+import { monthSpan } from '#kernel/zoned-time.ts';
 
 /** An incident as visitors of a status page see it: the name on the page, and when. */
 export interface PastOutage {
@@ -68,8 +69,8 @@ export function createPastOutages({ reader, targetsOf, clock, failed }: PastOuta
       const key = `${page} ${month}`;
       const known = spans.get(key);
       if (known !== undefined && clock.now() - known.at < freshMs) return known.outages;
-      const from = Date.parse(`${month}-01T00:00:00Z`);
-      const outages = await read(page, from, monthAfter(from));
+      const { from, to } = monthSpan(month, 'UTC');
+      const outages = await read(page, from, to);
       for (const oldest of spans.keys()) {
         if (spans.size < mostSpans) break;
         spans.delete(oldest);
@@ -78,9 +79,4 @@ export function createPastOutages({ reader, targetsOf, clock, failed }: PastOuta
       return outages;
     },
   };
-}
-
-function monthAfter(from: number): number {
-  const date = new Date(from);
-  return Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1);
 }

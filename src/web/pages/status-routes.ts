@@ -5,11 +5,13 @@ import { errorBody } from '#protocol/errors.ts';
 import type { Clock } from '#kernel/clock.ts';
 import { singleLine } from '#kernel/text.ts';
 import { formatSeconds } from '#kernel/units.ts';
+import { monthAt } from '#kernel/zoned-time.ts';
 import type { Page } from '#service/ports.ts';
 import type { Board } from '../state/board.ts';
 import type { Stream } from '../streams.ts';
 import { brandFile, brandOf, headOf } from './brand.ts';
 import { calendarOf } from './calendar.ts';
+import { statusHref } from './links.ts';
 import { html } from './markup.ts';
 import { uptimeWords } from './overview.ts';
 import type { PageSet } from './site.ts';
@@ -51,11 +53,11 @@ export function statusRoutes(routes: StatusRoutes): FastifyPluginAsync {
       {
         title: statusTitle(value),
         place: 'status',
-        content: statusContent(value, pathOf(name), archiveOf(name)),
+        content: statusContent(value, statusHref(name), archiveOf(name)),
         refresh: 60,
-        live: `/live${pathOf(name)}`,
+        live: `/live${statusHref(name)}`,
         since,
-        head: headOf(value, pathOf(name), url),
+        head: headOf(value, statusHref(name), url),
         ...brandOf(name, pages()),
       },
       cached,
@@ -68,7 +70,7 @@ export function statusRoutes(routes: StatusRoutes): FastifyPluginAsync {
     const value = read(name);
     if (value === null) return missing(reply);
     if (form === '.json') return reply.headers(cached).send(statusJson(value));
-    const url = `${publicUrl ?? `${request.protocol}://${request.host}`}${pathOf(name)}`;
+    const url = `${publicUrl ?? `${request.protocol}://${request.host}`}${statusHref(name)}`;
     if (form === '.atom') {
       reply.headers(cached).type('application/atom+xml; charset=utf-8');
       return reply.send(feedOf(value, url));
@@ -104,17 +106,13 @@ export function statusRoutes(routes: StatusRoutes): FastifyPluginAsync {
       const { name } = request.params;
       const page = Object.hasOwn(pages(), name) ? pages()[name] : undefined;
       if (page === undefined) return missing(reply);
-      const { month = monthOf(clock.now()) } = ArchiveQuery.parse(request.query);
+      const now = clock.now();
+      const { month = monthAt(now, 'UTC') } = ArchiveQuery.parse(request.query);
       const found = await outages.ofMonth(name, month);
-      const { headers, body } = site.page(
-        {
-          title: `${page.title}: ${texts.status.past}, ${month}`,
-          place: 'status',
-          content: archiveContent({ title: page.title, month, outages: found, now: clock.now(), path: pathOf(name) }),
-          ...brandOf(name, pages()),
-        },
-        cached,
-      );
+      const value = { title: page.title, month, outages: found, now, path: statusHref(name) };
+      const title = `${page.title}: ${texts.status.past}, ${month}`;
+      const content = archiveContent(value);
+      const { headers, body } = site.page({ title, place: 'status', content, ...brandOf(name, pages()) }, cached);
       return reply.headers(headers).send(body);
     });
     app.get<{ Params: Record<'page' | 'file', string> }>('/brand/:page/:file', async (request, reply) => {
@@ -153,11 +151,7 @@ const ArchiveQuery = z.object({
     .catch(undefined),
 });
 
-const monthOf = (at: number) => new Date(at).toISOString().slice(0, 7);
-
 const archiveOf = (name: string): string => `/status/${name}/history`;
-
-const pathOf = (name: string): string => (name === 'status' ? '/status' : `/status/${name}`);
 
 // A target's own name is for those who run it; readers of a feed only need the same mark each time.
 const markOf = (target: string) => createHash('sha256').update(target).digest('hex').slice(0, 16);
