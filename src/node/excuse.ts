@@ -17,5 +17,5 @@ export function lateAsUnknown(outcome: Outcome, limitMs: number): Outcome {
   const seconds = outcome.failure.code === 'slow' ? (outcome.seconds ?? 0) : limitMs / 1e3;
   if (lag < seconds * share || lag === 0) return outcome;
   const reason = `this node was held up for ${formatSeconds(lag)} meanwhile: ${outcome.failure.message}`;
-  return { ...outcome, status: 'unknown', failure: failure('node', 'local', reason) };
+  return { ...outcome, status: 'unknown', failure: failure('node', 'busy', reason) };
 }

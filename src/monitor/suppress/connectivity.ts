@@ -68,9 +68,9 @@ function newStreak(firstAt: number, startedAt: number): Streak {
   return { firstAt, startedAt, rounds: new Map(), asked: new Set(), batch: firstBatch, looks: 0, sawDown: false };
 }
 
-// A node that was held up lost nothing.
+// A node that was held up lost nothing: it is busy. How late it was besides says nothing about its path.
 function isOwnFault({ outcome }: Vote): boolean {
-  return outcome.status === 'unknown' && outcome.failure.code === 'local' && outcome.facts.node_lag === undefined;
+  return outcome.status === 'unknown' && outcome.failure.code === 'local';
 }
 
 function isConvincing({ rounds, looks, startedAt, sawDown }: Streak, known: Witnesses, now: number): boolean {

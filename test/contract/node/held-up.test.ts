@@ -24,7 +24,7 @@ test.each([
 ])('%s', (_, outcome, expected) => {
   const judged = lateAsUnknown(outcome, 1_000);
   expect(judged.status).toBe(expected);
-  if (expected === 'unknown') expect(judged).toMatchObject({ failure: { source: 'node', code: 'local' } });
+  if (expected === 'unknown') expect(judged).toMatchObject({ failure: { source: 'node', code: 'busy' } });
 });
 
 test.each([
@@ -55,7 +55,7 @@ test('a process that is held up for longer than the timeout of a check says noth
   const command = { spec, policy: 'private', deadlineMs: 200 } as const;
   expect(await agent.run(command, new AbortController().signal)).toMatchObject({
     status: 'unknown',
-    failure: { source: 'node', code: 'local', message: expect.stringMatching(/^this node was held up for /) },
+    failure: { source: 'node', code: 'busy', message: expect.stringMatching(/^this node was held up for /) },
   });
   await agent.close();
 });

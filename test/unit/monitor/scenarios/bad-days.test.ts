@@ -53,22 +53,32 @@ test('routes that come back in steps bring no outage of a healthy target', async
 
 const noLink = failed(failure('node', 'local', "the link of this node's interface is down"));
 
-test('a link that is gone for a moment is followed by the same time of return, also with one round', async () => {
-  const quick = [rule('down', { rounds: 1 })];
-  await using scenario = await startScenario({
-    nodes: ['de1'],
-    targets: sixty.slice(0, 12).map((name) => target(name, { ...every(5), rules: quick })),
-  });
-  await scenario.clock.advance(100_000);
-  for (const name of sixty) scenario.see(name, noLink);
-  await scenario.clock.advance(8_000);
-  // The link is back, and so are some routes; others come seconds later.
-  for (const [index, name] of sixty.entries()) scenario.see(name, index < 4 ? 'u' : 'd');
-  await scenario.clock.advance(10_000);
-  for (const name of sixty) scenario.see(name, 'u');
-  await scenario.clock.advance(300_000);
-  expect(toldOf(scenario).filter((told) => !told.endsWith('own connectivity'))).toEqual([]);
+const lateAndNoLink = failed(failure('node', 'local', "the link of this node's interface is down"), {
+  facts: { node_lag: 0.03 },
 });
+
+test.each([
+  ['a node', noLink],
+  ['a node that is late itself', lateAndNoLink],
+])(
+  'a link of %s that is gone for a moment is followed by the same time of return, also with one round',
+  async (_, lost) => {
+    const quick = [rule('down', { rounds: 1 })];
+    await using scenario = await startScenario({
+      nodes: ['de1'],
+      targets: sixty.slice(0, 12).map((name) => target(name, { ...every(5), rules: quick })),
+    });
+    await scenario.clock.advance(100_000);
+    for (const name of sixty) scenario.see(name, lost);
+    await scenario.clock.advance(8_000);
+    // The link is back, and so are some routes; others come seconds later.
+    for (const [index, name] of sixty.entries()) scenario.see(name, index < 4 ? 'u' : 'd');
+    await scenario.clock.advance(10_000);
+    for (const name of sixty) scenario.see(name, 'u');
+    await scenario.clock.advance(300_000);
+    expect(toldOf(scenario).filter((told) => !told.endsWith('own connectivity'))).toEqual([]);
+  },
+);
 
 test('what is down after a lost link is back is told after the time of return', async () => {
   await using scenario = await startScenario({
