@@ -60,3 +60,40 @@ test.each([
   expect(lines).toHaveLength(1);
   expect(reports).toEqual(isReported ? [{ from: second, until: second + spanMs, targets: 1, dropped: [] }] : []);
 });
+
+/** A catch-up at which nodes have sent everything, as far as is known, and a target with a round to judge. */
+function complete() {
+  const clock = new FakeClock();
+  const { log } = memoryLog();
+  const absence = { lastRound: () => null, isOver: () => true };
+  const catchUp = createCatchUp({ absence, clock, log, onOver: () => {}, transport, onUnjudged: () => {} });
+  const { rounds, judged } = slow(clock, [1], 0);
+  const look = async (afterMs: number) => {
+    await clock.advance(afterMs);
+    catchUp.look(() => [rounds]);
+    await clock.advance(0);
+    return judged.length;
+  };
+  return { clock, catchUp, rounds, look };
+}
+
+test('what was sent may still be read: an absence is judged once nothing came for two seconds', async () => {
+  const { clock, catchUp, rounds, look } = complete();
+  catchUp.heard(rounds, clock.now() - second, false);
+  expect(await look(2 * second - 1)).toBe(0);
+  expect(await look(1)).toBe(1);
+});
+
+test('votes of live rounds do not delay it', async () => {
+  const { clock, catchUp, rounds, look } = complete();
+  catchUp.heard(rounds, clock.now() + 1, false);
+  expect(await look(0)).toBe(1);
+});
+
+test('a target whose nodes can be heard again is judged after three seconds at the earliest', async () => {
+  const { catchUp, rounds, look } = complete();
+  expect(await look(0)).toBe(1);
+  catchUp.begin('unreachable', [rounds]);
+  expect(await look(3 * second - 1)).toBe(1);
+  expect(await look(1)).toBe(2);
+});
