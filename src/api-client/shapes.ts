@@ -64,7 +64,7 @@ export interface CheckRequest {
   readonly options?: Readonly<Record<string, unknown>>;
 }
 
-export type CheckPhase = 'resolve' | 'connect' | 'proxy' | 'tls' | 'first_byte' | 'transfer';
+export type CheckPhase = 'resolve' | 'connect' | 'proxy' | 'tls' | 'login' | 'query' | 'first_byte' | 'transfer';
 
 /** Why a node has no good outcome. Only the source `target` is downtime. */
 export interface OutcomeFailure {

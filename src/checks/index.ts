@@ -5,13 +5,18 @@ import type { Capability, HeartbeatSettings, ProbeEnvironment, OutcomeTable, Pro
 import { concealFailure } from './conceal.ts';
 
 export { concealAddresses } from './conceal.ts';
+import { amqp } from './amqp/index.ts';
 import { dns } from './dns/index.ts';
 import { domain } from './domain/index.ts';
 import { heartbeat } from './heartbeat/index.ts';
 import { grpc } from './grpc/index.ts';
 import { http } from './http/index.ts';
 import { type Fact, type Outcome, outcomeOf, type Phase } from './outcome.ts';
+import { mqtt } from './mqtt/index.ts';
+import { mysql } from './mysql/index.ts';
 import { ping } from './ping/index.ts';
+import { postgres } from './postgres/index.ts';
+import { redis } from './redis/index.ts';
 import { tcp } from './tcp/index.ts';
 import type { Certificate } from './certificate.ts';
 import { tls } from './tls/index.ts';
@@ -31,7 +36,23 @@ export { createResolver, type Resolver } from './resolver.ts';
 export { lookUpServices } from './service-records.ts';
 
 /** THE list: everything that the program knows about check types comes from here. */
-export const checks = [ping, http, tcp, dns, udp, tls, grpc, websocket, domain, heartbeat] as const;
+export const checks = [
+  ping,
+  http,
+  tcp,
+  dns,
+  udp,
+  tls,
+  grpc,
+  websocket,
+  postgres,
+  mysql,
+  redis,
+  mqtt,
+  amqp,
+  domain,
+  heartbeat,
+] as const;
 
 type SpecsOf<List> = { [Index in keyof List]: List[Index] extends { readonly Spec: infer Spec } ? Spec : never };
 // Sound because `map` keeps order and length; the library's type of it does not say so.

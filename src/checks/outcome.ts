@@ -64,7 +64,7 @@ export const Failure = z.strictObject({ source: FailureSource, code: FailureCode
 export type Failure = z.infer<typeof Failure>;
 
 /** The parts of a check that are timed one by one. */
-export const Phase = z.enum(['resolve', 'connect', 'proxy', 'tls', 'first_byte', 'transfer']);
+export const Phase = z.enum(['resolve', 'connect', 'proxy', 'tls', 'login', 'query', 'first_byte', 'transfer']);
 export type Phase = z.infer<typeof Phase>;
 
 /**

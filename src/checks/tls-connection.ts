@@ -96,6 +96,18 @@ export function handshakeFailure(error: unknown): Failure {
   return failure('target', 'tls', `TLS handshake failed: ${tlsReasonOf(error)}`);
 }
 
+/** What it means that a client library refused the certificate of a server: an error, or the code of OpenSSL that `tls` gives. */
+export function certificateFailure(error: unknown): Failure {
+  const problem = typeof error === 'string' ? error : (systemCode(error) ?? '');
+  if (problem === 'CERT_HAS_EXPIRED' || problem === 'CERT_NOT_YET_VALID')
+    return failure('target', 'certificate_expired', 'a certificate of the server has expired, or is not valid yet');
+  if (problem === 'ERR_TLS_CERT_ALTNAME_INVALID') return failure('target', 'certificate_name', messageOf(error));
+  const known = explanations.get(problem);
+  return known === undefined
+    ? handshakeFailure(error)
+    : failure('target', 'certificate_untrusted', `the certificate is not trusted: ${known}`);
+}
+
 function verify(
   problem: string | null,
   leaf: X509Certificate,

@@ -102,3 +102,9 @@ export function equalByText(
   if (other === undefined) return { path, equals: text };
   return typeof other === 'number' ? { path, regex: `^${escapeRegex(text)}$` } : null;
 }
+
+/** A host with a port; an IPv6 address in brackets. */
+export function hostAndPort(host: string | undefined, port: string | undefined, usual: number): string {
+  const name = host ?? '';
+  return `${name.includes(':') ? `[${name}]` : name}:${port ?? usual}`;
+}

@@ -1,5 +1,5 @@
 import { sha256 } from '#kernel/hash.ts';
-import { statusRanges, timeoutFor } from '../convert.ts';
+import { hostAndPort, statusRanges, timeoutFor } from '../convert.ts';
 import {
   isSkipped,
   isMap,
@@ -9,6 +9,7 @@ import {
   type DifferenceReporter,
 } from '../draft.ts';
 import { clientKeysOf } from './client.ts';
+import { mqtt, redis, sql } from './servers.ts';
 import { jsonExpectation } from './json-query.ts';
 import { parsed, type KumaMonitor, type KumaProxy } from './schema.ts';
 
@@ -93,12 +94,11 @@ const makers: Readonly<Record<string, (monitor: KumaMonitor, say: DifferenceRepo
       expect: { status: 200 },
     };
   },
-  mqtt: (monitor, say) =>
-    onlyConnects('MQTT', hostAndPort(monitor.hostname?.replace(/^\w+:\/\//, ''), monitor.port, 1883), say),
-  postgres: (monitor, say) => onlyConnects('PostgreSQL', serverOf(monitor, 5432), say),
-  mysql: (monitor, say) => onlyConnects('MySQL', serverOf(monitor, 3306), say),
+  mqtt,
+  postgres: sql('postgres', 5_432),
+  mysql: sql('mysql', 3_306),
+  redis,
   mongodb: (monitor, say) => onlyConnects('MongoDB', serverOf(monitor, 27_017), say),
-  redis: (monitor, say) => onlyConnects('Redis', serverOf(monitor, 6379), say),
   sqlserver: (monitor, say) => onlyConnects('SQL Server', serverOf(monitor, 1433), say),
 };
 
@@ -159,10 +159,6 @@ const tcp = (monitor: KumaMonitor, port: number) => ({
   host: hostAndPort(monitor.hostname, monitor.port, port),
   family: familyOf(monitor),
 });
-
-function hostAndPort(host = '', port: string | undefined, usual: number): string {
-  return `${host.includes(':') ? `[${host}]` : host}:${port ?? usual}`;
-}
 
 const familyOf = ({ ip_family }: KumaMonitor) => (ip_family === 'ipv4' ? 4 : ip_family === 'ipv6' ? 6 : undefined);
 

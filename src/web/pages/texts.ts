@@ -28,6 +28,8 @@ export const texts = {
     connect: 'connect',
     proxy: 'proxy',
     tls: 'TLS',
+    login: 'login',
+    query: 'query',
     first_byte: 'first byte',
     transfer: 'transfer',
   },

@@ -5,7 +5,7 @@ import { texts } from './texts.ts';
 
 type Phases = Readonly<Partial<Record<Phase, number>>>;
 
-const order: readonly Phase[] = ['resolve', 'connect', 'proxy', 'tls', 'first_byte', 'transfer'];
+const order: readonly Phase[] = ['resolve', 'connect', 'proxy', 'tls', 'login', 'query', 'first_byte', 'transfer'];
 
 const partsOf = (phases: Phases) =>
   order.flatMap((phase) => {

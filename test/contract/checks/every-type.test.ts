@@ -30,6 +30,11 @@ const specs: Readonly<Record<string, object>> = {
   tls: { host: 'a.example' },
   grpc: { host: 'a.example:50051' },
   websocket: { host: 'wss://a.example/' },
+  postgres: { host: 'a.example' },
+  mysql: { host: 'a.example' },
+  redis: { host: 'a.example' },
+  mqtt: { host: 'a.example' },
+  amqp: { host: 'a.example' },
 };
 
 // Of a domain a registry is asked: where that leads is never the domain's fault.

@@ -176,6 +176,11 @@ const given: Readonly<Partial<Record<CheckTypeName, { readonly host: string; rea
       options: [{ timeout: '1s', family: 4, protocol: 'a', expect: 'a', tls: {} }],
     },
     grpc: { host: '127.0.0.1:50051', options: [{ timeout: '1s', family: 4, health_of: 'a.B', tls: true }] },
+    postgres: { host: '127.0.0.1:5432', options: [] },
+    mysql: { host: '127.0.0.1:3306', options: [] },
+    redis: { host: '127.0.0.1:6379', options: [] },
+    mqtt: { host: '127.0.0.1:1883', options: [] },
+    amqp: { host: '127.0.0.1:5672', options: [] },
     domain: { host: 'example.com', options: [{ timeout: '1s', expect: { valid_for: '30d' } }] },
   };
 

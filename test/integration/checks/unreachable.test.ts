@@ -15,6 +15,11 @@ const specs: Readonly<Record<string, (host: string) => object>> = {
   tls: (host) => ({ host: `${host}:443` }),
   grpc: (host) => ({ host: `${host}:50051`, tls: true }),
   websocket: (host) => ({ host: `ws://${host}/` }),
+  postgres: (host) => ({ host }),
+  mysql: (host) => ({ host }),
+  redis: (host) => ({ host }),
+  mqtt: (host) => ({ host }),
+  amqp: (host) => ({ host }),
 };
 
 const code = (host: string, timeout: string) => `

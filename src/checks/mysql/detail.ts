@@ -1,0 +1,1 @@
+export { ServerDetail as Detail } from '../database/detail.ts';

@@ -1,0 +1,25 @@
+import { defineCheck, startPlain } from '../check.ts';
+import { serverTable } from '../database/detail.ts';
+import { serverFiles } from '../database/options.ts';
+import { endpointOf, portOf } from '../endpoint.ts';
+import { Detail } from './detail.ts';
+import { lines } from './lines.ts';
+import { probe } from './probe.ts';
+import { Spec } from './spec.ts';
+
+export const postgres = defineCheck({
+  type: 'postgres',
+  summary: 'Signs in to PostgreSQL and runs a query.',
+  Spec,
+  Detail,
+  files: serverFiles,
+  phases: ['resolve', 'connect', 'tls', 'login', 'query'],
+  facts: ['certificate_expires_at'],
+  deadlineMs: (spec) => spec.timeout,
+  port: ({ host }) => String(portOf(endpointOf(host))),
+  start: startPlain(probe),
+  certificate: ({ detail }) => detail?.tls?.certificate ?? null,
+  lines,
+  table: serverTable,
+  row: null,
+});

@@ -1,0 +1,28 @@
+import { z } from 'zod';
+import { always, refuseBoth } from '#kernel/refine.ts';
+import { RowsExpectation, ServerHost, serverOptions, type ServerPorts } from '../database/options.ts';
+
+const ports: ServerPorts = { plain: 5_432, scheme: 'postgres', secure: null };
+
+export const Spec = z
+  .strictObject({
+    type: z.literal('postgres'),
+    host: ServerHost(ports),
+    ...serverOptions,
+    username: serverOptions.username.unwrap().min(1).default('postgres').describe('Who signs in.'),
+    database: z
+      .string()
+      .min(1)
+      .max(63)
+      .optional()
+      .describe('The database. Default: the one with the name of the user.'),
+    query: z
+      .string()
+      .min(1)
+      .max(10_000)
+      .default('SELECT 1')
+      .describe('One statement, run in a read-only transaction. Its value is the first column of the first row.'),
+    expect: RowsExpectation.prefault({}).describe('What the query must give.'),
+  })
+  .superRefine((spec, context) => refuseBoth(spec, 'password', 'password_file', context), always);
+export type Spec = z.output<typeof Spec>;

@@ -1,0 +1,39 @@
+import { z } from 'zod';
+import { always, refuseBoth } from '#kernel/refine.ts';
+import { ServerHost, serverOptions, type ServerPorts, ValueExpectation } from '../database/options.ts';
+
+export const ports: ServerPorts = { plain: 6_379, scheme: 'redis', secure: { scheme: 'rediss', port: 6_379 } };
+
+// What changes nothing, waits for nothing, and takes time that does not grow with the data (redis.io/commands).
+const harmless =
+  'ping echo time role info dbsize lastsave get exists type ttl pttl strlen getrange llen lindex scard sismember hlen hget hexists zcard zscore xlen cluster'.split(
+    ' ',
+  );
+
+const Command = z
+  .array(z.string().max(1_000))
+  .min(1)
+  .max(10)
+  .superRefine(([name = '', second = ''], context) => {
+    const word = name.toLowerCase();
+    if (!harmless.includes(word) || (word === 'cluster' && second.toLowerCase() !== 'info'))
+      context.addIssue({
+        code: 'custom',
+        path: [0],
+        message: `this command may change data or take long; use one of: ${harmless.join(', ').replace('cluster', 'cluster info')}`,
+      });
+  });
+
+export const Spec = z
+  .strictObject({
+    type: z.literal('redis'),
+    host: ServerHost(ports),
+    ...serverOptions,
+    database: z.int().min(0).max(65_535).default(0).describe('The number of the database.'),
+    command: Command.default(['PING']).describe(
+      'A command that reads, with its arguments: ["GET", "queue:state"]. Its value is the reply; of a list how many elements it has.',
+    ),
+    expect: ValueExpectation.prefault({}).describe('What the reply must be.'),
+  })
+  .superRefine((spec, context) => refuseBoth(spec, 'password', 'password_file', context), always);
+export type Spec = z.output<typeof Spec>;
