@@ -92,6 +92,8 @@ export function createConnectivity(): Connectivity {
   const known = createWitnesses();
   let streak: Streak | null = null;
   let isLost = false;
+  /** When the first round was due that connectivity was lost by. */
+  let lostSince = 0;
   let returnedAt = 0;
   let lastUpAt = 0;
   /** Whether a target that was up could not be reached last for a fault of the nodes' own links, routes or gateways. */
@@ -101,9 +103,16 @@ export function createConnectivity(): Connectivity {
 
   const isCompared = () => known.livingUpTo(2, (name) => streak?.rounds.has(name) === true) >= 2;
 
+  // Nodes send failures at once, and good results a moment later: what was seen before the first failure says nothing of it.
+  function isFromBefore(at: number): boolean {
+    const since = isLost ? lostSince : (streak?.firstAt ?? 0);
+    return at < since && since - at <= togetherMs;
+  }
+
   function recordUp(target: string, at: number, now: number): ConnectivityChange | null {
     known.seenUp(target, at);
     lastUpAt = Math.max(lastUpAt, at);
+    if (isFromBefore(at)) return null;
     if (!isLost) {
       streak = null;
       return null;
@@ -139,6 +148,7 @@ export function createConnectivity(): Connectivity {
 
   function declareLost({ firstAt, rounds, sawDown }: Streak): ConnectivityChange {
     isLost = true;
+    lostSince = firstAt;
     firstGood = null;
     return { kind: 'lost', since: firstAt, targets: [...rounds.keys()], sawDown };
   }
@@ -184,6 +194,7 @@ export function createConnectivity(): Connectivity {
     },
     restore(since) {
       isLost = true;
+      lostSince = since;
       lastUpAt = Math.max(lastUpAt, since);
     },
     targetsChanged(targets, failing) {

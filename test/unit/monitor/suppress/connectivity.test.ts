@@ -141,6 +141,28 @@ test('a target that fails everywhere is in doubt until another one shows a sign 
   expect(connectivity.witnesses()).toEqual([]);
 });
 
+test('a good result that arrives after the first failure, and was due before it, says nothing of it', () => {
+  const connectivity = start('a', 'b', 'c');
+  play(connectivity, '0 a:u, 0 b:u, 0 c:u');
+  const seenUp = (target: string, dueAt: number, now: number) =>
+    connectivity.observe({ target, host: '', dueAt, votes: [{ node: nodeInfo('de1'), outcome: up() }] }, now);
+  play(connectivity, '10 a:d');
+  expect(seenUp('b', 9_500, 10_300)).toBe(null);
+  expect(connectivity.doubtAbout('a', 10_400)).toBe('unsure');
+  play(connectivity, '11 b:d, 12 c:d, 14 a:d');
+  expect(connectivity.isLost).toBe(true);
+  expect([seenUp('b', 9_900, 14_100), seenUp('c', 9_900, 14_100)]).toEqual([null, null]);
+  expect(connectivity.isLost).toBe(true);
+});
+
+test('if the clock was set back, good results are those of now', () => {
+  const connectivity = start('a', 'b');
+  play(connectivity, '7200 a:d, 7201 b:d, 7205 a:d');
+  expect(connectivity.isLost).toBe(true);
+  play(connectivity, '3600 a:u, 3601 b:u');
+  expect(connectivity.isLost).toBe(false);
+});
+
 test('a single target is never in doubt', () => {
   const connectivity = start('a1', 'a2');
   play(connectivity, '0 a1:d, 1 a2:d');
