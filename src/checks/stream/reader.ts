@@ -19,10 +19,14 @@ export interface StreamReader {
   stop(): void;
 }
 
-export function createReader(
-  socket: Socket,
-  { clock, signal }: { readonly clock: Clock; readonly signal: AbortSignal },
-): StreamReader {
+export interface ReaderOptions {
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+  /** Called with all that comes. */
+  readonly onBytes?: ((bytes: Buffer) => void) | undefined;
+}
+
+export function createReader(socket: Socket, { clock, signal, onBytes }: ReaderOptions): StreamReader {
   let left: Buffer = Buffer.alloc(0);
   let answer: StreamBuffer | null = null;
   let firstAt: number | null = null;
@@ -31,6 +35,7 @@ export function createReader(
 
   const take = (piece: Buffer) => {
     firstAt ??= clock.elapsed();
+    onBytes?.(piece);
     if (answer === null) left = Buffer.concat([left, piece]);
     else answer.take(piece);
     if (answer?.full === true) finishReading('full');

@@ -308,7 +308,9 @@ describe('TLS', () => {
     ['2026-11-23T11:00:00.000Z', 'The intermediate certificate "Example CA 2" expired today.'],
     ['2026-10-01T11:00:00.000Z', 'The intermediate certificate "Example CA 2" expired on 2026-10-01.'],
   ])('with an intermediate certificate that expired at %s', (notAfter, text) => {
-    expect(textsOf({ document: tls({ chain: [certificate(), intermediate({ notAfter })] }) })).toEqual([text]);
+    expect(textsOf({ document: tls({ chain: [certificate(), intermediate({ notAfter })], problem: 'CERT_HAS_EXPIRED' }) })).toEqual([text]);
+    // One that is not needed keeps no chain from being trusted.
+    expect(textsOf({ document: tls({ chain: [certificate(), intermediate({ notAfter })] }) })).toEqual([]);
   });
 
   test('with a certificate of another time', () => {
