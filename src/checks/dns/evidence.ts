@@ -6,7 +6,8 @@ import { askedName, askedTypes, portFor, type Spec } from './spec.ts';
 export function evidence(spec: Spec): EvidencePlan {
   const [type = 'A'] = askedTypes(spec);
   const question = { name: askedName(spec.host), type };
-  if (spec.resolver === undefined) return { name: spec.host, path: null, question, secrets: [] };
+  if (spec.resolver === undefined)
+    return { name: spec.host, path: null, question, timeoutMs: spec.timeout, secrets: [] };
   const { name, port } = endpointOf(spec.resolver);
   const asked = port ?? portFor(spec.protocol);
   const isEncrypted = spec.protocol === 'tls' || spec.protocol === 'https';
@@ -24,6 +25,7 @@ export function evidence(spec: Spec): EvidencePlan {
         before: [],
       },
     }),
+    timeoutMs: spec.timeout,
     secrets: [],
   };
 }

@@ -22,6 +22,8 @@ export interface EvidencePlan {
   /** Where its probes connect to: a host name or an address. */
   readonly name: string;
   readonly family?: 4 | 6 | undefined;
+  /** For how long the check itself waits. */
+  readonly timeoutMs: number;
   /** By which protocol and port the path is traced; null for none. */
   readonly path: { readonly protocol: 'udp' | 'icmp' | 'tcp'; readonly port: number | null } | null;
   /** What name servers are asked for besides the addresses of `name`, which is the default. */

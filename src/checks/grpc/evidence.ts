@@ -3,7 +3,7 @@ import type { EvidencePlan } from '../evidence/plan.ts';
 import type { Spec } from './spec.ts';
 
 /** The path to the port, and the chain of certificates. */
-export function evidence({ host, family, tls }: Spec): EvidencePlan {
+export function evidence({ host, family, tls, timeout }: Spec): EvidencePlan {
   const endpoint = endpointOf(host);
   const { name } = endpoint;
   const port = portOf(endpoint);
@@ -14,6 +14,7 @@ export function evidence({ host, family, tls }: Spec): EvidencePlan {
     family,
     path: { protocol: 'tcp', port },
     ...(tls !== false && { tls: { port, serverName, ca: wishes?.ca, alpn: ['h2'], before: [] } }),
+    timeoutMs: timeout,
     secrets: [],
   };
 }

@@ -17,6 +17,7 @@ export function evidence(spec: Spec): EvidencePlan {
     path: { protocol: 'tcp', port },
     ...(target.secure && proxy === undefined && { tls: { port, serverName, ca, client, alpn, before: [] } }),
     request: { spec },
+    timeoutMs: spec.timeout,
     secrets: evidenceSecretsOf(spec),
   };
 }

@@ -8,6 +8,7 @@ import type { Tls } from './tls.ts';
 interface DialoguePlace {
   readonly name: string;
   readonly family: 4 | 6 | undefined;
+  readonly timeoutMs: number;
   readonly port: number;
   readonly tls: Tls;
   /** What is sent is ours, so that there is no secret in it. */
@@ -17,7 +18,7 @@ interface DialoguePlace {
 /** The evidence of a target that is talked to over one connection: the path, TLS if a step starts it, and what is received. */
 export function dialoguePlan(
   steps: readonly Step[],
-  { name, family, port, tls, isPreset }: DialoguePlace,
+  { name, family, timeoutMs, port, tls, isPreset }: DialoguePlace,
 ): EvidencePlan {
   const upgrade = steps.findIndex((step) => step.do === 'starttls');
   const serverName = tls.server_name ?? name;
@@ -26,6 +27,7 @@ export function dialoguePlan(
   return {
     name,
     family,
+    timeoutMs,
     path: { protocol: 'tcp', port },
     ...(upgrade !== -1 && { tls: { port, serverName, ca: tls.ca, alpn: [], before: steps.slice(0, upgrade) } }),
     ...(talks && { dialogue: { port, steps, tls } }),

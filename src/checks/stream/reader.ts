@@ -24,9 +24,11 @@ export interface ReaderOptions {
   readonly signal: AbortSignal;
   /** Called with all that comes. */
   readonly onBytes?: ((bytes: Buffer) => void) | undefined;
+  /** Called if the other side ends the connection. */
+  readonly onEnd?: (() => void) | undefined;
 }
 
-export function createReader(socket: Socket, { clock, signal, onBytes }: ReaderOptions): StreamReader {
+export function createReader(socket: Socket, { clock, signal, onBytes, onEnd }: ReaderOptions): StreamReader {
   let left: Buffer = Buffer.alloc(0);
   let answer: StreamBuffer | null = null;
   let firstAt: number | null = null;
@@ -44,7 +46,10 @@ export function createReader(socket: Socket, { clock, signal, onBytes }: ReaderO
     over ??= end;
     finishReading(end);
   };
-  const ended = () => finish('ended');
+  const ended = () => {
+    onEnd?.();
+    finish('ended');
+  };
   socket.on('data', take);
   socket.once('end', ended);
   socket.once('close', ended);

@@ -9,6 +9,7 @@ export function evidence(spec: Spec): EvidencePlan {
   return dialoguePlan(conversationOf(spec), {
     name: endpoint.name,
     family: spec.family,
+    timeoutMs: spec.timeout,
     port: portOf(endpoint),
     tls: tlsSettingsOf(spec),
     isPreset: spec.preset !== undefined,

@@ -11,6 +11,7 @@ export function evidence(spec: Spec): EvidencePlan {
   return dialoguePlan(steps, {
     name: endpoint.name,
     family: spec.family,
+    timeoutMs: spec.timeout,
     port: tlsPortOf(endpoint),
     tls: spec,
     isPreset: true,

@@ -5,7 +5,7 @@ import { presetAt, presets } from './presets.ts';
 import { payloadBytes, type Spec, UdpPreset } from './spec.ts';
 
 /** The path to the port, and the reply. */
-export function evidence({ host, send }: Spec): EvidencePlan {
+export function evidence({ host, send, timeout }: Spec): EvidencePlan {
   const endpoint = endpointOf(host);
   const port = portOf(endpoint);
   const named = UdpPreset.safeParse(send);
@@ -15,6 +15,7 @@ export function evidence({ host, send }: Spec): EvidencePlan {
     name: endpoint.name,
     path: { protocol: 'udp', port },
     datagram: { port, make: preset === null ? () => bytes : (random) => preset.make(random) },
+    timeoutMs: timeout,
     secrets: preset !== null || send === undefined ? [] : secretsInText(bytes.toString('utf8')),
   };
 }

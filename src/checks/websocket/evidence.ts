@@ -17,6 +17,7 @@ export function evidence(spec: Spec): EvidencePlan {
     path: { protocol: 'tcp', port },
     ...(isSecure(endpoint) && { tls: { port, serverName, ca, alpn: ['http/1.1'], before: [] } }),
     ...(request !== undefined && { request: { spec: request, upgrade: true } }),
+    timeoutMs: spec.timeout,
     secrets: [
       ...secretsInHeaders(spec.headers),
       ...secretsInUrl(spec.host),
@@ -26,12 +27,11 @@ export function evidence(spec: Spec): EvidencePlan {
 }
 
 // Undefined for headers that no request over HTTP may have.
-function requestOf({ host, headers, protocol, family, tls, timeout }: Spec): HttpSpec | undefined {
+function requestOf({ host, headers, protocol, family, tls }: Spec): HttpSpec | undefined {
   const { ca, server_name, verify } = tls;
   return HttpSpec.safeParse({
     type: 'http',
     host: host.replace(/^ws/, 'http'),
-    timeout,
     headers: { ...headers, ...(protocol !== undefined && { 'sec-websocket-protocol': protocol }) },
     ...(family !== undefined && { family }),
     http2: 'never',

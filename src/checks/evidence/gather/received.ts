@@ -1,6 +1,5 @@
 import { DeadlineError, orAbort } from '#kernel/clock.ts';
 import { singleLine } from '#kernel/text.ts';
-import type { Socket } from 'node:net';
 import { converse as converseByDatagrams } from '../../datagram.ts';
 import type { Failure } from '../../outcome.ts';
 import { within } from '../../reach.ts';
@@ -9,7 +8,7 @@ import type { ReceivedEvidence } from '../detail.ts';
 import { type GatherContext, PartUnavailableError } from './context.ts';
 import { createExcerpt } from './response.ts';
 
-const limitMs = 7_000;
+const longestMs = 7_000;
 const datagramMs = 3_000;
 
 /** What the target sends in the dialogue of the check; null if there is none. */
@@ -19,42 +18,41 @@ export async function gatherReceived(given: GatherContext): Promise<ReceivedEvid
   if (plan.dialogue === undefined || plan.dialogue.steps.length === 0) return null;
   const { port, steps, tls } = plan.dialogue;
   const { clock } = tools.environment;
-  return within({ family: plan.family, limitMs }, context, tools.environment, async (network) => {
-    const pinned = await network.pin(plan.name);
-    if (!pinned.ok) throw new PartUnavailableError(redaction.text(pinned.failure.message));
-    return network.connect(pinned, port, async (connection) => {
-      if (!connection.ok) throw new PartUnavailableError(redaction.text(connection.failure.message));
-      const excerpt = createExcerpt();
-      const ended = watchEnd(connection.socket);
-      const findings = { phases: {}, facts: {}, detail: { answer: null, tls: null } };
-      const wrong = await converse(steps, connection.socket, {
-        tls: { ...tls, verify: false },
-        name: plan.name,
-        findings,
-        clock,
-        signal: network.signal,
-        onBytes: (bytes) => excerpt.take(bytes),
+  return within(
+    { family: plan.family, limitMs: Math.min(plan.timeoutMs, longestMs) },
+    context,
+    tools.environment,
+    async (network) => {
+      const pinned = await network.pin(plan.name);
+      if (!pinned.ok) throw new PartUnavailableError(redaction.text(pinned.failure.message));
+      return network.connect(pinned, port, async (connection) => {
+        if (!connection.ok) throw new PartUnavailableError(redaction.text(connection.failure.message));
+        const excerpt = createExcerpt();
+        let isEnded = false;
+        const findings = { phases: {}, facts: {}, detail: { answer: null, tls: null } };
+        const wrong = await converse(steps, connection.socket, {
+          tls: { ...tls, verify: false },
+          name: plan.name,
+          findings,
+          clock,
+          signal: network.signal,
+          onBytes: (bytes) => excerpt.take(bytes),
+          onEnd: () => (isEnded = true),
+        });
+        return {
+          bytes: excerpt.bytes,
+          text: excerpt.text(redaction),
+          closed: isEnded || (wrong !== null && closing.has(wrong.code)),
+          failure: messageOf(wrong, given),
+          protocol: 'tcp' as const,
+          isSilent: !isEnded && network.signal.aborted && network.signal.reason instanceof DeadlineError,
+        };
       });
-      return {
-        bytes: excerpt.bytes,
-        text: excerpt.text(redaction),
-        closed: ended.isEnded || (wrong !== null && closing.has(wrong.code)),
-        failure: messageOf(wrong, given),
-        protocol: 'tcp' as const,
-        isSilent: !ended.isEnded && network.signal.aborted && network.signal.reason instanceof DeadlineError,
-      };
-    });
-  });
+    },
+  );
 }
 
 const closing: ReadonlySet<string> = new Set(['closed', 'reset']);
-
-function watchEnd(socket: Socket): { readonly isEnded: boolean } {
-  const watched = { isEnded: false };
-  socket.once('end', () => (watched.isEnded = true));
-  socket.once('close', () => (watched.isEnded = true));
-  return watched;
-}
 
 function messageOf(wrong: Failure | null, { redaction }: GatherContext): string | null {
   return wrong === null ? null : singleLine(redaction.text(wrong.message));

@@ -12,7 +12,7 @@ import { type ResponseEvidence, retainedBytes } from '../detail.ts';
 import { printable, type Redaction } from '../redaction.ts';
 import { type GatherContext, PartUnavailableError } from './context.ts';
 
-const limitMs = 7_000;
+const longestMs = 7_000;
 const mostBody = 262_144;
 const mostHeaders = 60;
 // A secret that begins within the first KiB is recognised to its end.
@@ -29,28 +29,33 @@ export async function gatherResponse(given: GatherContext): Promise<ResponseEvid
   const { proxy } = spec;
   const name = proxy === undefined ? request.target.name : placeOf(proxy).name;
   const excerpt = createExcerpt();
-  return within({ family: spec.family, limitMs }, context, environment, async (network) => {
-    const pinned = attributeToProxy(proxy, await network.pin(name));
-    const { head, body, failure, hops, url } = await follow(request, pinned, {
-      spec: { ...spec, max_body: Math.min(Math.max(spec.max_body, excerptBytes), mostBody) },
-      environment,
-      network,
-      watch: new Stopwatch(environment.clock),
-      keep: false,
-      onBytes: (bytes) => excerpt.take(bytes),
-    });
-    const hasBody = head !== null && (body !== null || excerpt.bytes > 0);
-    const away = hops.length === 0 ? [] : [...hops.map((hop) => hop.url), url];
-    return {
-      status: head === null ? null : singleLine(redaction.text(`${head.status} ${head.reason}`), 300),
-      headers: head === null ? [] : headersOf(head, redaction),
-      body: hasBody ? excerpt.text(redaction) : null,
-      bodyBytes: hasBody ? excerpt.bytes : null,
-      redirects: away.map((one) => redaction.text(one).slice(0, 2_100)),
-      failure: failure === null ? null : singleLine(redaction.text(failure.message)),
-      isWhole: body?.complete === true,
-    };
-  });
+  return within(
+    { family: spec.family, limitMs: Math.min(plan.timeoutMs, longestMs) },
+    context,
+    environment,
+    async (network) => {
+      const pinned = attributeToProxy(proxy, await network.pin(name));
+      const { head, body, failure, hops, url } = await follow(request, pinned, {
+        spec: { ...spec, max_body: Math.min(Math.max(spec.max_body, excerptBytes), mostBody) },
+        environment,
+        network,
+        watch: new Stopwatch(environment.clock),
+        keep: false,
+        onBytes: (bytes) => excerpt.take(bytes),
+      });
+      const hasBody = head !== null && (body !== null || excerpt.bytes > 0);
+      const away = hops.length === 0 ? [] : [...hops.map((hop) => hop.url), url];
+      return {
+        status: head === null ? null : singleLine(redaction.text(`${head.status} ${head.reason}`), 300),
+        headers: head === null ? [] : headersOf(head, redaction),
+        body: hasBody ? excerpt.text(redaction) : null,
+        bodyBytes: hasBody ? excerpt.bytes : null,
+        redirects: away.map((one) => redaction.text(one).slice(0, 2_100)),
+        failure: failure === null ? null : singleLine(redaction.text(failure.message)),
+        isWhole: body?.complete === true,
+      };
+    },
+  );
 }
 
 async function tokenOf(spec: HttpSpec, { context, tools, redaction }: GatherContext): Promise<string | null> {

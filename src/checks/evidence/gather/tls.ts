@@ -11,7 +11,7 @@ import type { TlsEvidence } from '../detail.ts';
 import type { TlsPlan } from '../plan.ts';
 import { type GatherContext, PartUnavailableError } from './context.ts';
 
-const limitMs = 7_000;
+const longestMs = 7_000;
 
 interface VersionRange {
   readonly label: string;
@@ -32,7 +32,7 @@ export async function gatherTls(given: GatherContext): Promise<TlsEvidence | nul
   const { plan, context, tools, redaction } = given;
   const { tls } = plan;
   if (tls === undefined) return null;
-  const limits = { family: plan.family, limitMs };
+  const limits = { family: plan.family, limitMs: Math.min(plan.timeoutMs, longestMs) };
   return within(limits, context, tools.environment, async (network) => {
     const pinned = await network.pin(plan.name);
     if (!pinned.ok) throw new PartUnavailableError(redaction.text(pinned.failure.message));
