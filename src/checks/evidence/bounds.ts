@@ -4,7 +4,7 @@ import type { Redaction } from './redaction.ts';
 /** The most bytes of a document as JSON. */
 const largestBytes = 65_536;
 
-// Least telling first.
+// The least important first.
 const dispensable = ['sizes', 'received', 'response', 'names', 'tls', 'path', 'uplink'] as const;
 
 /** The document without secrets anywhere, and no larger than 64 KiB as JSON: what is left out is in `missing`. */

@@ -4,14 +4,14 @@ import { receivedRules } from './conclusions/received.ts';
 import { responseRules } from './conclusions/response.ts';
 import { tlsRules } from './conclusions/tls.ts';
 import { isCutOff, uplinkRules } from './conclusions/uplink.ts';
-import type { Conclusion, EvidenceView, NodeEvidence, Rule } from './conclusions/view.ts';
+import type { Conclusion, EvidenceView, NodeEvidence, ConclusionRule } from './conclusions/view.ts';
 
 export type { Conclusion, NodeEvidence } from './conclusions/view.ts';
 
 const mostConclusions = 3;
 
-// Most telling first. Each gives what is true of the evidence, or nothing.
-const aboutTarget: readonly Rule[] = [
+// The most specific first. Each gives what is true of the evidence, or nothing.
+const aboutTarget: readonly ConclusionRule[] = [
   ...namesRules,
   ...pathRules,
   ...tlsRules,
@@ -21,8 +21,8 @@ const aboutTarget: readonly Rule[] = [
 ];
 
 /**
- * What the evidence of several nodes shows, most telling first, at most three sentences; none if nothing can be concluded. Nodes that are cut off
- * themselves are left out of all conclusions about the target.
+ * What the evidence of several nodes shows, the most specific first, at most three sentences; none if nothing can be concluded. Nodes that are cut off
+ * themselves count for no conclusion about the target.
  */
 export function conclude(evidence: readonly NodeEvidence[], now: number): readonly Conclusion[] {
   const view = viewOf(evidence, now);

@@ -19,7 +19,7 @@ export interface StreamReader {
   stop(): void;
 }
 
-export interface ReaderOptions {
+export interface StreamReaderOptions {
   readonly clock: Clock;
   readonly signal: AbortSignal;
   /** Called with all that comes. */
@@ -28,7 +28,7 @@ export interface ReaderOptions {
   readonly onEnd?: (() => void) | undefined;
 }
 
-export function createReader(socket: Socket, { clock, signal, onBytes, onEnd }: ReaderOptions): StreamReader {
+export function createReader(socket: Socket, { clock, signal, onBytes, onEnd }: StreamReaderOptions): StreamReader {
   let left: Buffer = Buffer.alloc(0);
   let answer: StreamBuffer | null = null;
   let firstAt: number | null = null;

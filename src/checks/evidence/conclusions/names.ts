@@ -8,7 +8,7 @@ import {
   largestGroup,
   type NodeEvidence,
   quoted,
-  type Rule,
+  type ConclusionRule,
   seenFrom,
 } from './view.ts';
 
@@ -149,7 +149,7 @@ function silentServers({ failing }: EvidenceView) {
   return conclusion('names', 'servers-silent', text);
 }
 
-export const namesRules: readonly Rule[] = [
+export const namesRules: readonly ConclusionRule[] = [
   gone,
   contradiction,
   resolverSilent,

@@ -7,7 +7,7 @@ import {
   joinWords,
   largestGroup,
   type NodeEvidence,
-  type Rule,
+  type ConclusionRule,
 } from './view.ts';
 
 interface LastRouter {
@@ -184,7 +184,7 @@ function blackHole({ failing, healthy }: EvidenceView) {
   return conclusion('mtu', 'path-mtu', text);
 }
 
-export const pathRules: readonly Rule[] = [rejection, loop, refusal, blackHole, pathEnds, change];
+export const pathRules: readonly ConclusionRule[] = [rejection, loop, refusal, blackHole, pathEnds, change];
 
 /** What is worth a line only if nothing else explains more. */
-export const lastRules: readonly Rule[] = [accepted];
+export const lastRules: readonly ConclusionRule[] = [accepted];

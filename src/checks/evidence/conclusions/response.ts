@@ -6,7 +6,7 @@ import {
   largestGroup,
   type NodeEvidence,
   quoted,
-  type Rule,
+  type ConclusionRule,
   seenFrom,
 } from './view.ts';
 
@@ -120,4 +120,4 @@ function changedTitle(view: EvidenceView) {
   return text === null ? [] : conclusion('response', 'response-title', `${text}${seenFrom(group, view)}`);
 }
 
-export const responseRules: readonly Rule[] = [truncated, block, elsewhere, changedStatus, changedTitle];
+export const responseRules: readonly ConclusionRule[] = [truncated, block, elsewhere, changedStatus, changedTitle];

@@ -7,7 +7,7 @@ import {
   largestGroup,
   type NodeEvidence,
   quoted,
-  type Rule,
+  type ConclusionRule,
   seenFrom,
 } from './view.ts';
 
@@ -16,7 +16,7 @@ const tlsOf = ({ document }: NodeEvidence) => document.tls;
 type TextOf = (tls: TlsEvidence, now: number) => string | null;
 
 // States a text that depends on what the server offers alone, for the nodes that were offered it.
-function stated(rule: string, textOf: TextOf): Rule {
+function stated(rule: string, textOf: TextOf): ConclusionRule {
   return (view: EvidenceView) => {
     const of = (one: NodeEvidence) => {
       const tls = tlsOf(one);
@@ -110,7 +110,7 @@ function alert({ alert: sent, failure }: TlsEvidence): string | null {
   return sent === null || failure === null ? null : `The server ends the TLS handshake with the alert ${quoted(sent)}`;
 }
 
-export const tlsRules: readonly Rule[] = [
+export const tlsRules: readonly ConclusionRule[] = [
   stated('certificate-expired', expired),
   stated('certificate-too-early', tooEarly),
   stated('certificate-name', otherName),

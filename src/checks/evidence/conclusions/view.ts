@@ -30,7 +30,7 @@ export interface EvidenceView {
   readonly now: number;
 }
 
-export type Rule = (view: EvidenceView) => readonly TopicalConclusion[];
+export type ConclusionRule = (view: EvidenceView) => readonly TopicalConclusion[];
 
 /** Makes a conclusion; the text gets its full stop. */
 export function conclusion(topic: string, rule: string, text: string): readonly TopicalConclusion[] {
