@@ -17,6 +17,8 @@ const nothing: LargeResult = { mtu: null, large: null };
 const tries = 2;
 const mostReductions = 4;
 const shortestMs = 2;
+// All together wait at most so many times as long as one.
+export const mostWaits = 3;
 
 /**
  * Measures over echo requests that must not be split how large packets may be on the way (RFC 1191, RFC 8201). Large packets count as
@@ -28,6 +30,7 @@ export async function measureLarge(
   clock: Clock,
   signal: AbortSignal,
 ): Promise<LargeResult> {
+  const begun = clock.elapsed();
   let number = 0;
   let longestMs = waitMs;
   const answers = new Map<number, ProbeAnswer>();
@@ -39,9 +42,9 @@ export async function measureLarge(
   }
 
   async function ask(size: number): Promise<ProbeAnswer | null> {
-    const probe = send(size, maxHops);
-    if (probe === null) return null;
     const start = clock.elapsed();
+    const probe = start - begun > mostWaits * waitMs ? null : send(size, maxHops);
+    if (probe === null) return null;
     for (let waited = 0; waited < longestMs; waited = clock.elapsed() - start) {
       await sleep(clock, Math.max(shortestMs, waited / 3), signal);
       read();
@@ -64,7 +67,6 @@ export async function measureLarge(
     return sent.findLast(({ probe }) => probe !== null && answers.has(probe))?.hop ?? null;
   }
 
-  const begun = clock.elapsed();
   if ((await ask(probeSizes.small))?.kind !== 'reply') return nothing;
   // What comes takes about as long as the first answer, however long others may wait.
   longestMs = Math.min(waitMs, 3 * (clock.elapsed() - begun) + 100);

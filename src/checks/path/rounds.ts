@@ -44,13 +44,19 @@ export interface RoundsResult {
 // Two at a time, so that the destination is found before many probes go beyond it; connections are more to it than packets.
 const atOnce = 2;
 const paceMs: Readonly<Record<PathProtocol, number>> = { udp: 6, icmp: 6, tcp: 20 };
+/** How long sending one round may take. */
+export function longestSendingMs(protocol: PathProtocol, maxHops: number): number {
+  return (Math.ceil(maxHops / atOnce) + 1) * (paceMs[protocol] + shortestMs);
+}
+
 // As in a ping, the socket is read late by at most a third of the time since the last probe: the kernel took the times.
 const lateness = 1 / 3;
 const shortestMs = 1;
 const longestMs = 50;
 // Routers that quote only headers answer fast or not at all, when they are asked one by one.
 const singleWaitMs = 300;
-const singleTotalMs = 3_000;
+/** How long asking hop by hop may take. */
+export const singleTotalMs = 3_000;
 
 /**
  * Sends the probes of all hops without waiting for answers, in rounds, and reads the answers as they come. Hops beyond the destination
