@@ -19,9 +19,9 @@ export function figuresOf(hops: readonly PathHop[]): readonly HopFigures[] {
   });
 }
 
-type Times = Pick<HopFigures, 'last' | 'mean' | 'best' | 'worst' | 'deviation' | 'jitter'>;
+type RoundTripFigures = Pick<HopFigures, 'last' | 'mean' | 'best' | 'worst' | 'deviation' | 'jitter'>;
 
-function timesOf(seconds: readonly number[]): Times {
+function timesOf(seconds: readonly number[]): RoundTripFigures {
   const last = seconds.at(-1);
   if (last === undefined) return { last: null, mean: null, best: null, worst: null, deviation: null, jitter: null };
   const mean = meanOf(seconds);

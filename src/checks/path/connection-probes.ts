@@ -2,7 +2,7 @@ import { messageOf } from '#kernel/errors.ts';
 import type { AddressFamily } from '../address.ts';
 import { describeError, linux, type PingLibc } from '../ping/libc.ts';
 import { createReceiveBuffer, type ReceiveBuffer } from '../ping/receive-buffer.ts';
-import { kindOfNotice, mtuOf, type OpenedProbeSocket, type ProbeAnswer, type ProbeSocket } from './probe-socket.ts';
+import { kindOfNotice, mtuOf, type OpenedPathSocket, type ProbeAnswer, type PathSocket } from './probe-socket.ts';
 import { bindTo, setOption, socketAddress } from './socket-options.ts';
 
 export interface ConnectionProbeOptions {
@@ -21,7 +21,7 @@ const closedState = 7;
  * Opens connections with a small TTL, one for each probe, each from a port of its own: a process without privileges cannot have two
  * handshakes from one port. The ICMP error about a handshake comes through the socket's error queue; the kernel ends it then.
  */
-export function openConnectionProbes(libc: PingLibc, options: ConnectionProbeOptions): OpenedProbeSocket {
+export function openConnectionProbes(libc: PingLibc, options: ConnectionProbeOptions): OpenedPathSocket {
   // Tried once here, so that a source address or option that is refused is known before the first probe.
   const tried = openOne(libc, options, 1);
   if (!tried.ok) return tried;
@@ -54,7 +54,7 @@ function openOne(libc: PingLibc, { family, localAddress }: ConnectionProbeOption
   return { ok: true, fd };
 }
 
-class ConnectionProbes implements ProbeSocket {
+class ConnectionProbes implements PathSocket {
   readonly #libc: PingLibc;
   readonly #options: ConnectionProbeOptions;
   readonly #buffer: ReceiveBuffer;

@@ -9,9 +9,9 @@ import {
   ipHeaderLength,
   kindOfNotice,
   mtuOf,
-  type OpenedProbeSocket,
+  type OpenedPathSocket,
   type ProbeAnswer,
-  type ProbeSocket,
+  type PathSocket,
   probeSizes,
   sendTrying,
 } from './probe-socket.ts';
@@ -33,7 +33,7 @@ const tokenLength = 8;
 const readings = 64;
 
 /** Opens a UDP socket for probes to one port. ICMP errors come through its error queue (IP_RECVERR, ip(7)). */
-export function openDatagramProbes(libc: PingLibc, options: DatagramProbeOptions): OpenedProbeSocket {
+export function openDatagramProbes(libc: PingLibc, options: DatagramProbeOptions): OpenedPathSocket {
   const { family, localAddress, sourcePort } = options;
   const domain = family === 4 ? linux.AF_INET : linux.AF_INET6;
   const fd = libc.socket(domain, linux.SOCK_DGRAM | linux.SOCK_NONBLOCK | linux.SOCK_CLOEXEC, 0);
@@ -50,7 +50,7 @@ export function openDatagramProbes(libc: PingLibc, options: DatagramProbeOptions
   return { ok: true, socket: wrap(libc, fd, options) };
 }
 
-function wrap(libc: PingLibc, fd: number, { address, family, port, random }: DatagramProbeOptions): ProbeSocket {
+function wrap(libc: PingLibc, fd: number, { address, family, port, random }: DatagramProbeOptions): PathSocket {
   const buffer = createReceiveBuffer(libc);
   const destination = socketAddress(address, family, port);
   const token = random.bytes(tokenLength);

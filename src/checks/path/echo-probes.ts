@@ -9,8 +9,8 @@ import {
   ipHeaderLength,
   kindOfNotice,
   mtuOf,
-  type OpenedProbeSocket,
-  type ProbeSocket,
+  type OpenedPathSocket,
+  type PathSocket,
   probeSizes,
   sendTrying,
 } from './probe-socket.ts';
@@ -32,14 +32,14 @@ const tokenLength = 8;
 export function openEchoProbes(
   libc: PingLibc,
   { address, family, localAddress, random }: EchoProbeOptions,
-): OpenedProbeSocket {
+): OpenedPathSocket {
   const [high = 0, low = 0] = random.bytes(2);
   const opened = openEchoSocket(libc, { family, localAddress, identifier: (high << 8) | low });
   if (!opened.ok) return opened;
   return { ok: true, socket: wrap(opened.socket, address, random.bytes(tokenLength)) };
 }
 
-function wrap(socket: EchoSocket, address: string, token: Uint8Array): ProbeSocket {
+function wrap(socket: EchoSocket, address: string, token: Uint8Array): PathSocket {
   const { family } = socket;
   const destination = encodeSocketAddress(address, family);
   const packetOf = (size: number) => {

@@ -1,5 +1,5 @@
 import { type Clock, sleep } from '#kernel/clock.ts';
-import { type ProbeAnswer, type ProbeSocket, probeSizes } from './probe-socket.ts';
+import { type ProbeAnswer, type PathSocket, probeSizes } from './probe-socket.ts';
 import type { LargePackets } from './path-trace.ts';
 
 export interface LargeResult {
@@ -25,7 +25,7 @@ export const mostWaits = 3;
  * lost only if a small one is answered right before and right after they were not.
  */
 export async function measureLarge(
-  socket: ProbeSocket,
+  socket: PathSocket,
   { maxHops, waitMs }: LargePlan,
   clock: Clock,
   signal: AbortSignal,

@@ -20,7 +20,7 @@ export type ProbeSend =
   { readonly ok: true; readonly wallMs: number } | { readonly ok: false; readonly errno: number };
 
 /** What sends the probes of one measurement, all with the same ports and flow. None of its calls waits. */
-export interface ProbeSocket {
+export interface PathSocket {
   /** `size` is that of the whole packet in bytes, IP header included; large ones must not be split. */
   send(probe: number, ttl: number, size: number): ProbeSend;
   /** Reports what has arrived since the last call. */
@@ -29,8 +29,8 @@ export interface ProbeSocket {
   close(): void;
 }
 
-export type OpenedProbeSocket =
-  | { readonly ok: true; readonly socket: ProbeSocket }
+export type OpenedPathSocket =
+  | { readonly ok: true; readonly socket: PathSocket }
   | { readonly ok: false; readonly reason: string };
 
 export const probeSizes = { small: 64, large: 1_500 } as const;

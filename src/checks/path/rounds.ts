@@ -1,6 +1,6 @@
 import { type Clock, sleep } from '#kernel/clock.ts';
 import { type Instant, roundTrip } from '../ping/round-trip.ts';
-import { type ProbeAnswer, type ProbeSocket, probeSizes } from './probe-socket.ts';
+import { type ProbeAnswer, type PathSocket, probeSizes } from './probe-socket.ts';
 import type { PathProtocol } from './path-trace.ts';
 
 /** How the probes of a measurement are spread. */
@@ -64,7 +64,7 @@ export const singleTotalMs = 3_000;
  * Rejects with the signal's reason when aborted; the socket stays the caller's.
  */
 export async function runRounds(
-  socket: ProbeSocket,
+  socket: PathSocket,
   plan: RoundsPlan,
   clock: Clock,
   signal: AbortSignal,
@@ -92,7 +92,7 @@ async function askOneByOne(rounds: Rounds, plan: RoundsPlan, clock: Clock, signa
 }
 
 class Rounds {
-  readonly #socket: ProbeSocket;
+  readonly #socket: PathSocket;
   readonly #plan: RoundsPlan;
   readonly #clock: Clock;
   readonly #probes: SentProbe[] = [];
@@ -107,7 +107,7 @@ class Rounds {
   #single: SentProbe | null = null;
   #errno: number | null = null;
 
-  constructor(socket: ProbeSocket, plan: RoundsPlan, clock: Clock) {
+  constructor(socket: PathSocket, plan: RoundsPlan, clock: Clock) {
     this.#socket = socket;
     this.#plan = plan;
     this.#clock = clock;

@@ -8,7 +8,7 @@ import { openDatagramProbes } from './datagram-probes.ts';
 import { openEchoProbes } from './echo-probes.ts';
 import { hopsOf } from './hops.ts';
 import { measureLarge } from './large.ts';
-import type { OpenedProbeSocket } from './probe-socket.ts';
+import type { OpenedPathSocket } from './probe-socket.ts';
 import { runRounds, type RoundsPlan } from './rounds.ts';
 import type { PathProtocol, PathTrace as Trace } from './path-trace.ts';
 
@@ -92,7 +92,7 @@ export async function tracePath(
   }
 }
 
-interface Opening {
+interface TraceSocketOptions {
   readonly address: string;
   readonly family: AddressFamily;
   readonly protocol: PathProtocol;
@@ -101,7 +101,7 @@ interface Opening {
   readonly random: Random;
 }
 
-function open(libc: PingLibc, { protocol, ...options }: Opening): OpenedProbeSocket {
+function open(libc: PingLibc, { protocol, ...options }: TraceSocketOptions): OpenedPathSocket {
   if (protocol === 'icmp') return openEchoProbes(libc, options);
   if (protocol === 'tcp') return openConnectionProbes(libc, options);
   return openDatagramProbes(libc, { ...options, sourcePort: sourcePortFor(options.address) });
