@@ -14,6 +14,8 @@ export interface ProbeEnvironment {
   readonly random: Random;
   /** Source addresses to probe from, per family; absent means the system's choice. */
   readonly localAddress: { readonly 4?: string; readonly 6?: string };
+  /** The file of AS names for hops of paths (ip2asn format), read when it is first needed; absent if there is none. */
+  readonly asnFile?: string | undefined;
 }
 
 /** What one probe gets besides its spec. */
@@ -139,6 +141,8 @@ export interface CheckType<
    * that they do not use up what targets need.
    */
   readonly hasOwnLimit?: true;
+  /** Each check sends many packets: a node runs only a few that were started over the API at the same time. */
+  readonly sendsMany?: true;
   /** Hosts besides `host` that a check of this spec asks, in the form of a `Host`; absent if there are none. */
   otherHosts?(spec: z.output<SpecSchema>): readonly string[];
   /** Options of a check that is started over the API, if they differ from the defaults. */

@@ -13,10 +13,12 @@ import { heartbeat } from './heartbeat/index.ts';
 import { grpc } from './grpc/index.ts';
 import { http } from './http/index.ts';
 import { type Fact, type Outcome, outcomeOf, type Phase } from './outcome.ts';
+import { mtr } from './mtr/index.ts';
 import { ping } from './ping/index.ts';
 import { tcp } from './tcp/index.ts';
 import type { Certificate } from './certificate.ts';
 import { tls } from './tls/index.ts';
+import { traceroute } from './traceroute/index.ts';
 import { udp } from './udp/index.ts';
 import { websocket } from './websocket/index.ts';
 
@@ -35,7 +37,21 @@ export { lookUpServices } from './service-records.ts';
 const evidence = evidenceBy(planOf);
 
 /** THE list: everything that the program knows about check types comes from here. */
-export const checks = [ping, http, tcp, dns, udp, tls, grpc, websocket, domain, heartbeat, evidence] as const;
+export const checks = [
+  ping,
+  http,
+  tcp,
+  dns,
+  udp,
+  tls,
+  grpc,
+  websocket,
+  domain,
+  traceroute,
+  mtr,
+  heartbeat,
+  evidence,
+] as const;
 
 type SpecsOf<List> = { [Index in keyof List]: List[Index] extends { readonly Spec: infer Spec } ? Spec : never };
 // Sound because `map` keeps order and length; the library's type of it does not say so.
@@ -81,6 +97,7 @@ export interface AnyCheck {
   deadlineMs(spec: CheckSpec): number;
   readonly apiOptions: z.ZodObject;
   readonly hasOwnLimit: boolean;
+  readonly sendsMany: boolean;
   otherHosts(spec: CheckSpec): readonly string[];
   readonly overApi: Readonly<Record<string, unknown>>;
   /** What is gathered about a target when it fails; null if there is nothing to gather. */
@@ -119,6 +136,7 @@ const byType: ReadonlyMap<string, AnyCheck> = new Map(
       certificate: null,
       files: [],
       hasOwnLimit: false,
+      sendsMany: false,
       heard: null,
       schemes: null,
       forStrangers: same,

@@ -263,7 +263,7 @@ test('the folders of check types have one shape', () => {
     // A type that the interface does not know has no row, and says so.
     const hasRow = files.includes(`${type}/row.ts`);
     expect([type, /\brow: null\b/.test(readFileSync(join(root, type, 'index.ts'), 'utf8'))]).toEqual([type, !hasRow]);
-    if (!isHeard) expect(read(`${type}/probe.ts`)).toMatch(/\breach\b|\bconverseOver\b/);
+    if (!isHeard) expect(read(`${type}/probe.ts`)).toMatch(/\breach\b|\bconverseOver\b|\bstartPath\b/);
   }
 });
 

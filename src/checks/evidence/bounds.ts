@@ -5,7 +5,7 @@ import type { Redaction } from './redaction.ts';
 const largestBytes = 65_536;
 
 // The least important first.
-const dispensable = ['sizes', 'received', 'response', 'names', 'tls', 'path', 'uplink'] as const;
+const dispensable = ['received', 'response', 'names', 'tls', 'path', 'uplink'] as const;
 
 /** The document without secrets anywhere, and no larger than 64 KiB as JSON: what is left out is in `missing`. */
 export function bounded(document: EvidenceDocument, redaction: Redaction): EvidenceDocument {

@@ -17,7 +17,6 @@ const aboutTarget: readonly ConclusionRule[] = [
   ...tlsRules,
   ...responseRules,
   ...receivedRules,
-  ...lastRules,
 ];
 
 /**
@@ -30,9 +29,11 @@ export function conclude(evidence: readonly NodeEvidence[], now: number): readon
     evidence.filter((one) => !isCutOff(one)),
     now,
   );
+  const specific = aboutTarget.flatMap((rule) => rule(sound));
   const found = [
-    ...aboutTarget.flatMap((rule) => rule(sound)),
-    // If every failing node is cut off, that is the cause; otherwise it is a note beside it.
+    // That a path is fine is worth a line only if nothing explains more.
+    ...(specific.length > 0 ? specific : lastRules.flatMap((rule) => rule(sound))),
+    // Cut off nodes come last: if all are, this is the only conclusion.
     ...uplinkRules.flatMap((rule) => rule(view)),
   ];
   const seen = new Set<string>();

@@ -7,7 +7,7 @@ import { createLookup } from '../domain/lookup.ts';
 import { loadResponseParser } from '../http/llhttp.ts';
 import { createTokens } from '../http/token.ts';
 import { failed, failure, type Outcome } from '../outcome.ts';
-import { startPing } from '../ping/probe.ts';
+import { tracePath } from '../path/trace.ts';
 import { within } from '../reach.ts';
 import { loadHandshakeReader } from '../tcp-info.ts';
 import { bounded } from './bounds.ts';
@@ -17,7 +17,6 @@ import { gatherNames } from './gather/names.ts';
 import { gatherPath } from './gather/path.ts';
 import { gatherReceived } from './gather/received.ts';
 import { gatherResponse } from './gather/response.ts';
-import { gatherSizes } from './gather/sizes.ts';
 import { gatherTls } from './gather/tls.ts';
 import { gatherUplink } from './gather/uplink.ts';
 import type { EvidencePlan } from './plan.ts';
@@ -41,10 +40,9 @@ export async function startEvidence(
 ): Promise<Prober<Spec, EvidenceDocument>> {
   await loadHandshakeReader();
   await loadResponseParser();
-  const pinger = await startPing(environment);
   const tools: GatherTools = {
     environment,
-    pinger,
+    tracePath,
     lookup: createLookup(environment),
     tokens: createTokens(environment),
     ownServers: systemServers,
@@ -59,11 +57,9 @@ export async function startEvidence(
       if (typeof plan === 'string') return failed(failure('node', 'unsupported', plan));
       return gather(spec, plan, context, tools);
     },
-    close: async () => pinger.close(),
+    close: async () => {},
   };
 }
-
-const none = async () => null;
 
 async function gather(
   spec: Spec,
@@ -87,16 +83,15 @@ async function gather(
       return null;
     }
   };
-  const [path, names, tls, response, received, uplink, sizes] = await Promise.all([
+  const [path, names, tls, response, received, uplink] = await Promise.all([
     part('path', gatherPath),
     part('names', gatherNames),
     part('tls', gatherTls),
     part('response', gatherResponse),
     part('received', gatherReceived),
     part('uplink', gatherUplink),
-    part('sizes', plan.path === null ? none : gatherSizes),
   ]);
-  const document = { path, names, tls, response, received, uplink, sizes: sizes ?? null, missing };
+  const document = { path, names, tls, response, received, uplink, missing };
   return {
     status: 'up',
     seconds: null,

@@ -30,6 +30,8 @@ const specs: Readonly<Record<string, object>> = {
   tls: { host: 'a.example' },
   grpc: { host: 'a.example:50051' },
   websocket: { host: 'wss://a.example/' },
+  traceroute: { host: 'a.example', protocol: 'udp' },
+  mtr: { host: 'a.example', protocol: 'udp' },
 };
 
 // Of a domain a registry is asked: where that leads is never the domain's fault.

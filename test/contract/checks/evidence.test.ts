@@ -187,10 +187,13 @@ describe('what is received', () => {
   });
 
   test('of a port that is closed there is nothing', async () => {
-    const document = await gather({ type: 'tcp', host: `127.0.0.1:${await closedPort()}`, expect: 'hello' });
+    const port = await closedPort();
+    const document = await gather({ type: 'tcp', host: `127.0.0.1:${port}`, expect: 'hello' });
     expect(document.received).toBeNull();
     expect(document.missing).toContainEqual({ part: 'received', reason: 'connection refused' });
-    expect(conclusionsFrom(document, 'refused')).toEqual([]);
+    expect(conclusionsFrom(document, 'refused')).toEqual([
+      `Packets from de1 reach 127.0.0.1, which refuses TCP port ${port}.`,
+    ]);
   });
 });
 
@@ -198,6 +201,7 @@ test('over IPv6 everything is gathered as over IPv4', async () => {
   await using server = await tcpServer((socket) => socket.write('hi'), '::1');
   const document = await gather({ type: 'tcp', host: server.host, expect: 'hello', timeout: '300ms' });
   expect(document.received).toMatchObject({ bytes: 2, text: 'hi', isSilent: true });
+  expect(document.path).toMatchObject({ protocol: 'tcp', address: '::1', family: 6, end: 'reached' });
   expect(document.uplink).toMatchObject({ gateway: null });
 });
 

@@ -15,6 +15,8 @@ const specs: Readonly<Record<string, (host: string) => object>> = {
   tls: (host) => ({ host: `${host}:443` }),
   grpc: (host) => ({ host: `${host}:50051`, tls: true }),
   websocket: (host) => ({ host: `ws://${host}/` }),
+  traceroute: (host) => ({ host: host.replace(/[[\]]/g, '') }),
+  mtr: (host) => ({ host: host.replace(/[[\]]/g, ''), packets: 3, interval: '100ms' }),
 };
 
 const code = (host: string, timeout: string) => `

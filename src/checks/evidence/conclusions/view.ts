@@ -1,5 +1,5 @@
 import type { FailureCode } from '../../outcome.ts';
-import type { PathHop } from '../../path/trace.ts';
+import type { PathHop } from '../../path/path-trace.ts';
 import type { EvidenceDocument } from '../detail.ts';
 
 /** What one node gathered, beside the last document of a time when it saw the target up. */

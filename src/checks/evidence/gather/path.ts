@@ -1,3 +1,4 @@
+import { loadAsNames } from '../../path/as-names.ts';
 import type { EvidenceDocument } from '../detail.ts';
 import { type GatherContext, PartUnavailableError } from './context.ts';
 
@@ -10,11 +11,12 @@ export async function gatherPath(given: GatherContext): Promise<EvidenceDocument
   const { plan, context, tools } = given;
   const { tracePath, environment } = tools;
   if (plan.path === null) return null;
-  if (tracePath === undefined) throw new PartUnavailableError('this node traces no paths');
   const pinned = await context.gate.pin(plan.name, { family: plan.family, signal: context.signal });
   if (!pinned.ok) throw new PartUnavailableError(pinned.failure.message);
   const { address, family } = pinned;
   const localAddress = environment.localAddress[family];
   const options = { address, family, ...plan.path, maxHops, queries, waitMs, localAddress };
-  return tracePath(options, environment, context.signal);
+  const traced = await tracePath(options, environment, context.signal);
+  const { asnFile } = environment;
+  return asnFile === undefined ? traced : (await loadAsNames(asnFile)).nameHops(traced);
 }

@@ -239,12 +239,13 @@ test('which check types a rule is for is what they declare, not a list', () => {
   expect(fits({})).toEqual(checkTypeNames);
   expect(fits(slow)).toEqual(checkTypeNames);
   expect(fits(lossy)).toEqual(checkTypeNames.filter((name) => checkOf(name).facts.includes('loss')));
-  expect(fits(lossy)).toEqual(['ping']);
+  expect(fits(lossy)).toEqual(['ping', 'mtr']);
   expect(fits(expiring)).toEqual(
     checkTypeNames.filter((name) => checkOf(name).facts.includes('certificate_expires_at')),
   );
   expect(fits(expiring)).toEqual(['http', 'tcp', 'dns', 'tls', 'grpc', 'websocket']);
-  expect(fits(changed)).toEqual(['dns']);
+  expect(fits(changed)).toEqual(['dns', 'traceroute', 'mtr']);
+  expect(fits({ hops: { above: 12 } })).toEqual(['traceroute', 'mtr']);
 });
 
 test('THE list of kinds equals the files', () => {
