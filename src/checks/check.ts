@@ -2,6 +2,7 @@ import type { z } from 'zod';
 import type { Clock } from '#kernel/clock.ts';
 import type { Random } from '#kernel/random.ts';
 import type { Gate } from './gate.ts';
+import type { EvidencePlan } from './evidence/plan.ts';
 import { type Fact, failed, failure, type Outcome, type Phase } from './outcome.ts';
 import type { ProbeFinding } from './as-probe.ts';
 import type { Certificate } from './certificate.ts';
@@ -13,6 +14,8 @@ export interface ProbeEnvironment {
   readonly random: Random;
   /** Source addresses to probe from, per family; absent means the system's choice. */
   readonly localAddress: { readonly 4?: string; readonly 6?: string };
+  /** The file of AS names for hops of paths (ip2asn format), read when it is first needed; absent if there is none. */
+  readonly asnFile?: string | undefined;
 }
 
 /** What one probe gets besides its spec. */
@@ -138,10 +141,16 @@ export interface CheckType<
    * that they do not use up what targets need.
    */
   readonly hasOwnLimit?: true;
+  /** Each check sends many packets: a node runs only a few that were started over the API at the same time. */
+  readonly sendsMany?: true;
   /** Hosts besides `host` that a check of this spec asks, in the form of a `Host`; absent if there are none. */
   otherHosts?(spec: z.output<SpecSchema>): readonly string[];
   /** Options of a check that is started over the API, if they differ from the defaults. */
   readonly overApi?: Partial<z.input<SpecSchema>>;
+  /** What is gathered about a target of this spec when it fails; null or absent if there is nothing to gather. */
+  readonly evidence?: (spec: z.output<SpecSchema>) => EvidencePlan | null;
+  /** The program itself starts checks of this type; it is in no list that people choose from. */
+  readonly isInternal?: true;
   /** The port that section 2.6 records besides the host, or null for types that record none. */
   port(spec: z.output<SpecSchema>): string | null;
   /** Opens what all probes of a node share. Never rejects for lack of rights: then the capability says so. */

@@ -8,10 +8,13 @@ export { concealAddresses } from './conceal.ts';
 import { amqp } from './amqp/index.ts';
 import { dns } from './dns/index.ts';
 import { domain } from './domain/index.ts';
+import { evidenceBy } from './evidence/index.ts';
+import type { EvidencePlan } from './evidence/plan.ts';
 import { heartbeat } from './heartbeat/index.ts';
 import { grpc } from './grpc/index.ts';
 import { http } from './http/index.ts';
 import { type Fact, type Outcome, outcomeOf, type Phase } from './outcome.ts';
+import { mtr } from './mtr/index.ts';
 import { mqtt } from './mqtt/index.ts';
 import { mysql } from './mysql/index.ts';
 import { ping } from './ping/index.ts';
@@ -20,6 +23,7 @@ import { redis } from './redis/index.ts';
 import { tcp } from './tcp/index.ts';
 import type { Certificate } from './certificate.ts';
 import { tls } from './tls/index.ts';
+import { traceroute } from './traceroute/index.ts';
 import { udp } from './udp/index.ts';
 import { websocket } from './websocket/index.ts';
 
@@ -34,6 +38,8 @@ export type { Outcome, Phase } from './outcome.ts';
 export { ownAddresses } from './own-addresses.ts';
 export { createResolver, type Resolver } from './resolver.ts';
 export { lookUpServices } from './service-records.ts';
+
+const evidence = evidenceBy(planOf);
 
 /** THE list: everything that the program knows about check types comes from here. */
 export const checks = [
@@ -51,7 +57,10 @@ export const checks = [
   mqtt,
   amqp,
   domain,
+  traceroute,
+  mtr,
   heartbeat,
+  evidence,
 ] as const;
 
 type SpecsOf<List> = { [Index in keyof List]: List[Index] extends { readonly Spec: infer Spec } ? Spec : never };
@@ -64,10 +73,21 @@ export const CheckSpec = z.discriminatedUnion('type', specs);
 export type CheckSpec = z.output<typeof CheckSpec>;
 export type CheckTypeName = CheckSpec['type'];
 
-export const checkTypeNames: readonly CheckTypeName[] = checks.map((check) => check.type);
+/** All types, those that only the program itself starts included. */
+export const allTypeNames: readonly CheckTypeName[] = checks.map((check) => check.type);
 
-/** The types that nodes run; targets of the others send pings. */
+/** The types that people choose from. */
+export const checkTypeNames: readonly CheckTypeName[] = checks.flatMap((check) =>
+  'isInternal' in check ? [] : [check.type],
+);
+
+/** The types of `checkTypeNames` that nodes run; targets of the others send pings. */
 export const probedTypeNames: readonly CheckTypeName[] = checks.flatMap((check) =>
+  'heard' in check || 'isInternal' in check ? [] : [check.type],
+);
+
+/** All types that nodes run. */
+export const nodeTypeNames: readonly CheckTypeName[] = checks.flatMap((check) =>
   'heard' in check ? [] : [check.type],
 );
 
@@ -87,8 +107,13 @@ export interface AnyCheck {
   deadlineMs(spec: CheckSpec): number;
   readonly apiOptions: z.ZodObject;
   readonly hasOwnLimit: boolean;
+  readonly sendsMany: boolean;
   otherHosts(spec: CheckSpec): readonly string[];
   readonly overApi: Readonly<Record<string, unknown>>;
+  /** Whether the program itself starts its checks, so that it is in no list that people choose from. */
+  readonly isInternal: boolean;
+  /** What is gathered about a target when it fails; null if there is nothing to gather. */
+  evidence(spec: CheckSpec): EvidencePlan | null;
   port(spec: CheckSpec): string | null;
   start(environment: ProbeEnvironment): Promise<AnyProber>;
   readonly heard: ((spec: CheckSpec) => HeartbeatSettings) | null;
@@ -123,10 +148,13 @@ const byType: ReadonlyMap<string, AnyCheck> = new Map(
       certificate: null,
       files: [],
       hasOwnLimit: false,
+      sendsMany: false,
       heard: null,
       schemes: null,
       forStrangers: same,
       otherHosts: () => [],
+      evidence: () => null,
+      isInternal: false,
       overApi: {},
       table: { did: 'are up', columns: [], cells: () => [] },
       ...check,
@@ -135,6 +163,13 @@ const byType: ReadonlyMap<string, AnyCheck> = new Map(
     return [check.type, { ...erased, forStrangers: (outcome) => concealFailure(erased.forStrangers(outcome)) }];
   }),
 );
+
+// A function, as the list that it looks in has a type that gathers by it.
+function planOf(of: Readonly<Record<string, unknown>>): EvidencePlan | string {
+  const parsed = CheckSpec.safeParse(of);
+  if (!parsed.success) return 'this node cannot read the spec of the target';
+  return checkOf(parsed.data.type).evidence(parsed.data) ?? `there is no evidence of type ${parsed.data.type}`;
+}
 
 /** The check type of a name out of THE list. */
 export function checkOf(type: CheckTypeName): AnyCheck {

@@ -78,6 +78,7 @@ export const Fact = z.enum([
   'rtt_mean',
   'rtt_max',
   'rtt_deviation',
+  'hops',
   'answer_ttl',
   'clock_offset',
   'certificate_expires_at',

@@ -89,10 +89,11 @@ async function checkHere(
   const { clock, log } = environment;
   const remote = nats === null ? null : await openNats(nats, store, listeners, environment);
   const threads = createThreadTransport({
-    nodes: nodes.map(({ info, localAddress, inFlight }) => ({
+    nodes: nodes.map(({ info, localAddress, inFlight, asnFile }) => ({
       info,
       options: {
         localAddress,
+        asnFile,
         policy: 'private',
         allow: [],
         deny: [],

@@ -46,6 +46,7 @@ export async function startNodeProcess(config: NodeConfig, environment: NodeProc
         info: { name, countryCode: '', country: '', city: '', asn: '', ip: '' },
         options: {
           localAddress: config.localAddress,
+          asnFile: config.asnFile,
           policy: config.policy,
           allow: config.allow,
           deny: config.deny,

@@ -98,6 +98,8 @@ export interface ConfiguredNode {
   /** Source addresses to probe from, per family; absent means the system's choice. */
   readonly localAddress: { readonly 4?: string; readonly 6?: string };
   readonly inFlight: number;
+  /** The file of AS names for hops of paths. */
+  readonly asnFile?: string;
 }
 
 /** One of several hubs that share one history. */
@@ -146,7 +148,7 @@ export function resolveConfig(
       userHeader: file.http.user_header?.toLowerCase() ?? null,
     },
     ...resolveService(file.service, files),
-    nodes: isForeign(file.service) ? [] : Object.entries(file.nodes).map(resolveNode),
+    nodes: isForeign(file.service) ? [] : nodesOf(file, folder),
     nats: file.nats === undefined ? null : resolveNats(file.nats, files, folder),
     hubs: file.hubs === undefined ? null : resolveHub(file.hubs, file.nats?.servers.length ?? 1),
     sections: resolveSections(file, files),
@@ -183,6 +185,11 @@ function resolveService(
   if (isForeign(service))
     return { ownService: null, foreignService: resolveForeignService(service, named['service.token_file'] ?? null) };
   return { ownService: resolveOwnService(service, tokenHashes), foreignService: null };
+}
+
+function nodesOf({ nodes, asn_file: asnFile }: ConfigFile, folder: string): readonly ConfiguredNode[] {
+  const file = asnFile === undefined ? {} : { asnFile: resolve(folder, asnFile) };
+  return Object.entries(nodes).map((entry) => ({ ...resolveNode(entry), ...file }));
 }
 
 function resolveNode([name, node]: [string, ConfigFile['nodes'][string]]): ConfiguredNode {

@@ -210,6 +210,7 @@ function createLabelSets(): (key: string, labels: () => SeriesLabels) => LabelSe
 const factMetrics = {
   watchpost_ping_loss_ratio: 'Share of the echoes of the last check that got no reply.',
   watchpost_ping_rtt_seconds: 'Round-trip times of the last check.',
+  watchpost_path_hops: 'Number of hops on the path to the target at the last check.',
   watchpost_ntp_clock_offset_seconds: "How far the NTP server's clock was ahead of the node's at the last check.",
   watchpost_certificate_expiry_timestamp_seconds: 'When the certificate that was seen last expires.',
   watchpost_domain_expiry_timestamp_seconds: 'When the registration of the domain expires, as the registry said last.',
@@ -227,6 +228,7 @@ const shownFacts: Readonly<Record<FactName, ShownFact | null>> = {
   rtt_mean: { metric: 'watchpost_ping_rtt_seconds', stat: 'mean' },
   rtt_max: { metric: 'watchpost_ping_rtt_seconds', stat: 'max' },
   rtt_deviation: { metric: 'watchpost_ping_rtt_seconds', stat: 'deviation' },
+  hops: { metric: 'watchpost_path_hops' },
   answer_ttl: null,
   clock_offset: { metric: 'watchpost_ntp_clock_offset_seconds' },
   node_lag: null,

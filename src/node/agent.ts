@@ -8,7 +8,7 @@ import {
   ownAddresses,
   failed,
   failure,
-  probedTypeNames,
+  nodeTypeNames,
   type Outcome,
   type Policy,
 } from '#checks/index.ts';
@@ -25,8 +25,11 @@ export async function startAgent(options: AgentOptions, machineClock: Clock, ran
   const lag = watchLag(machineClock);
   const { clock } = lag;
   const probers = new Map<CheckTypeName, AnyProber>();
-  for (const type of probedTypeNames) {
-    probers.set(type, await checkOf(type).start({ clock, random, localAddress: options.localAddress }));
+  for (const type of nodeTypeNames) {
+    probers.set(
+      type,
+      await checkOf(type).start({ clock, random, localAddress: options.localAddress, asnFile: options.asnFile }),
+    );
   }
   const capabilities: Capabilities = Object.fromEntries(
     [...probers].map(([type, prober]) => [type, prober.capability]),
@@ -42,6 +45,7 @@ export async function startAgent(options: AgentOptions, machineClock: Clock, ran
   // The monitor's checks never wait for those of strangers.
   const mostOfApi = Math.max(1, Math.floor(options.running * shareOfApi));
   const poolOfApi = createPool({ running: mostOfApi, queued: options.queued });
+  const poolOfMany = createPool({ running: mostSendingMany, queued: options.queued });
 
   const probe = async (
     command: NodeCheckCommand,
@@ -80,10 +84,12 @@ export async function startAgent(options: AgentOptions, machineClock: Clock, ran
       const work = async () => probe(command, signal, onStarted);
       try {
         if (command.origin !== 'api') return await pool.run(work);
-        return await poolOfApi.run(async () => {
+        const next = async () => {
           signal.throwIfAborted();
           return pool.run(work);
-        });
+        };
+        if (!checkOf(command.spec.type).sendsMany) return await poolOfApi.run(next);
+        return await poolOfMany.run(async () => poolOfApi.run(next));
       } catch (error) {
         if (error instanceof WatchpostError && error.code === 'node_busy')
           return failed(failure('node', 'busy', error.message));
@@ -96,6 +102,9 @@ export async function startAgent(options: AgentOptions, machineClock: Clock, ran
     },
   };
 }
+
+// Of the checks of the API that send many packets each.
+const mostSendingMany = 4;
 
 // A probe ends by its own deadline and says why; only one that does not is ended from outside.
 const graceMs = 2_000;

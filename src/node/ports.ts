@@ -28,6 +28,8 @@ export interface AgentOptions {
   readonly deny: readonly string[];
   /** Public addresses that others reach this node at, besides those of its interfaces. */
   readonly knownAs: readonly string[];
+  /** The file of AS names for hops of paths. */
+  readonly asnFile?: string | undefined;
   /** Probes at the same time, and commands that may wait for a place. */
   readonly running: number;
   readonly queued: number;

@@ -3,6 +3,7 @@ import { serverTable } from '../database/detail.ts';
 import { serverFiles } from '../database/options.ts';
 import { endpointOf, portOf } from '../endpoint.ts';
 import { Detail } from './detail.ts';
+import { evidence } from './evidence.ts';
 import { lines } from './lines.ts';
 import { probe } from './probe.ts';
 import { Spec } from './spec.ts';
@@ -19,6 +20,7 @@ export const mqtt = defineCheck({
   port: ({ host }) => String(portOf(endpointOf(host))),
   start: startPlain(probe),
   certificate: ({ detail }) => detail?.tls?.certificate ?? null,
+  evidence,
   lines,
   table: serverTable,
   row: null,

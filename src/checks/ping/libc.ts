@@ -3,10 +3,11 @@ import { getSystemErrorMessage, getSystemErrorName } from 'node:util';
 
 type Pointer = Uint8Array | null;
 
-/** The calls of libc that ICMP needs, none of which waits. Results are the C ones; `errno` explains the last -1. */
+/** The calls of libc that ICMP and paths need, none of which waits. Results are the C ones; `errno` explains the last -1. */
 export interface PingLibc {
   socket(domain: number, type: number, protocol: number): number;
   bind(fd: number, address: Uint8Array, length: number): number;
+  connect(fd: number, address: Uint8Array, length: number): number;
   setsockopt(fd: number, level: number, name: number, value: Uint8Array, length: number): number;
   getsockopt(fd: number, level: number, name: number, value: Uint8Array, length: Uint8Array): number;
   sendto(fd: number, bytes: Uint8Array, length: number, flags: number, address: Uint8Array, size: number): number;
@@ -24,14 +25,19 @@ export interface PingLibc {
 export const linux = {
   AF_INET: 2,
   AF_INET6: 10,
+  SOCK_STREAM: 1,
   SOCK_DGRAM: 2,
   SOCK_RAW: 3,
   SOCK_NONBLOCK: 0o4000,
   SOCK_CLOEXEC: 0o2000000,
   IPPROTO_ICMP: 1,
+  IPPROTO_TCP: 6,
   IPPROTO_ICMPV6: 58,
+  TCP_INFO: 11,
   SOL_SOCKET: 1,
+  SO_ERROR: 4,
   SO_RCVBUF: 8,
+  SO_LINGER: 13,
   SO_TIMESTAMPNS: 35,
   SO_TIMESTAMPING: 37,
   SOF_TIMESTAMPING_TX_SOFTWARE: 1 << 1,
@@ -64,7 +70,9 @@ export const linux = {
   EAGAIN: 11,
   EMSGSIZE: 90,
   ENOBUFS: 105,
+  ECONNREFUSED: 111,
   EHOSTUNREACH: 113,
+  EINPROGRESS: 115,
 } as const;
 
 const architectures: readonly string[] = ['x64', 'arm64', 'riscv64', 'loong64'];
@@ -82,6 +90,7 @@ export async function loadLibc(): Promise<PingLibc> {
   const libc: PingLibc = {
     socket: program.func('socket', 'int', ['int', 'int', 'int']),
     bind: program.func('bind', 'int', ['int', 'void *', 'uint32_t']),
+    connect: program.func('connect', 'int', ['int', 'void *', 'uint32_t']),
     setsockopt: program.func('setsockopt', 'int', ['int', 'int', 'int', 'void *', 'uint32_t']),
     getsockopt: program.func('getsockopt', 'int', ['int', 'int', 'int', 'void *', 'void *']),
     sendto: program.func('sendto', 'int64_t', ['int', 'void *', 'size_t', 'int', 'void *', 'uint32_t']),
@@ -115,4 +124,5 @@ function warmUp(libc: PingLibc): void {
   libc.setsockopt(-1, 0, 0, scratch, 0);
   libc.getsockopt(-1, 0, 0, scratch, scratch);
   libc.bind(-1, scratch, 0);
+  libc.connect(-1, scratch, 0);
 }

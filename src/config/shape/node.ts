@@ -33,6 +33,7 @@ const keys = {
   deny: z.array(AddressRange).max(100).default([]).describe('Ranges that checks never reach.'),
   known_as: z.array(Address).max(10).default([]).describe('Public addresses that others reach this machine at.'),
   local_address: LocalAddress.optional().describe('The address to send checks from, or one of each family.'),
+  asn_file: FilePath.optional().describe('A file of AS names for the hops of paths, in the format of ip2asn.'),
   in_flight: z.int().min(1).max(10_000).default(500).describe('How many checks run at the same time.'),
   queued: z.int().min(0).max(100_000).default(5_000).describe('How many more may wait.'),
   exit_when_refused: Duration({ min: '1s', max: '30d' })
@@ -59,6 +60,7 @@ export interface NodeConfig {
   readonly deny: readonly string[];
   readonly knownAs: readonly string[];
   readonly localAddress: { readonly 4?: string; readonly 6?: string };
+  readonly asnFile: string | undefined;
   readonly inFlight: number;
   readonly queued: number;
   readonly refusedMs: number;
@@ -134,6 +136,7 @@ export async function loadNodeConfig({ path, env, flags, cwd }: NodeSources): Pr
     deny: output.deny,
     knownAs: output.known_as,
     localAddress: byFamily([output.local_address ?? []].flat()),
+    asnFile: output.asn_file === undefined ? undefined : place('asn_file', output.asn_file),
     inFlight: output.in_flight,
     queued: output.queued,
     refusedMs: output.exit_when_refused,

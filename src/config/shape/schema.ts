@@ -31,6 +31,9 @@ export const ConfigFile = z
         'The check service in this process, for others; or with url another one that runs the checks. Default: none.',
       ),
     nodes: Nodes.describe('The nodes that run inside this process, by name. Default: one, zz1, at an unknown place.'),
+    asn_file: FilePath.optional().describe(
+      'A file of AS names for the hops of paths, in the format of ip2asn, compressed if its name ends in .gz. Default: none.',
+    ),
     nats: Nats.optional().describe('Where nodes on other machines join. Without it there are none.'),
     hubs: Hubs.optional().describe(
       'Experimental: this hub is one of several that share one history over nats. Default: it is the only one.',

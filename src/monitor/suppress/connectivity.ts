@@ -88,12 +88,17 @@ function nextBatch(current: Streak, known: Witnesses): readonly string[] {
   return batch;
 }
 
+// Nodes send failures at once, and good results a moment later: what was seen before the first failure says nothing of it. Results
+// from long before come after the clock was set back.
+function isFromBefore(at: number, since: number): boolean {
+  return at < since && since - at <= togetherMs;
+}
+
 export function createConnectivity(): Connectivity {
   const known = createWitnesses();
   let streak: Streak | null = null;
-  let isLost = false;
-  /** When the first round was due that connectivity was lost by. */
-  let lostSince = 0;
+  /** When the first round was due that connectivity was lost by; null if it is not lost. */
+  let lostSince: number | null = null;
   let returnedAt = 0;
   let lastUpAt = 0;
   /** Whether a target that was up could not be reached last for a fault of the nodes' own links, routes or gateways. */
@@ -103,17 +108,11 @@ export function createConnectivity(): Connectivity {
 
   const isCompared = () => known.livingUpTo(2, (name) => streak?.rounds.has(name) === true) >= 2;
 
-  // Nodes send failures at once, and good results a moment later: what was seen before the first failure says nothing of it.
-  function isFromBefore(at: number): boolean {
-    const since = isLost ? lostSince : (streak?.firstAt ?? 0);
-    return at < since && since - at <= togetherMs;
-  }
-
   function recordUp(target: string, at: number, now: number): ConnectivityChange | null {
     known.seenUp(target, at);
     lastUpAt = Math.max(lastUpAt, at);
-    if (isFromBefore(at)) return null;
-    if (!isLost) {
+    if (isFromBefore(at, lostSince ?? streak?.firstAt ?? 0)) return null;
+    if (lostSince === null) {
       streak = null;
       return null;
     }
@@ -121,7 +120,7 @@ export function createConnectivity(): Connectivity {
     const first = isSecond && firstGood !== null ? firstGood : { target, at };
     firstGood = first;
     if (!isSecond) return null;
-    isLost = false;
+    lostSince = null;
     returnedAt = now + returnMs;
     streak = null;
     firstGood = null;
@@ -138,7 +137,7 @@ export function createConnectivity(): Connectivity {
     }
     const isNews = known.isLiving(target) || streak?.rounds.has(target) === true;
     known.seenSilent(target);
-    if (isLost || !isNews) return null;
+    if (lostSince !== null || !isNews) return null;
     streak ??= newStreak(dueAt, now);
     streak.looks += 1;
     streak.rounds.set(target, (streak.rounds.get(target) ?? 0) + 1);
@@ -147,7 +146,6 @@ export function createConnectivity(): Connectivity {
   }
 
   function declareLost({ firstAt, rounds, sawDown }: Streak): ConnectivityChange {
-    isLost = true;
     lostSince = firstAt;
     firstGood = null;
     return { kind: 'lost', since: firstAt, targets: [...rounds.keys()], sawDown };
@@ -155,7 +153,7 @@ export function createConnectivity(): Connectivity {
 
   return {
     get isLost() {
-      return isLost;
+      return lostSince !== null;
     },
     get returnedAt() {
       return returnedAt;
@@ -164,7 +162,7 @@ export function createConnectivity(): Connectivity {
       return lastUpAt;
     },
     get isUncertain() {
-      return isLost || streak !== null;
+      return lostSince !== null || streak !== null;
     },
     observe(round, now) {
       if (round.votes.length > 0 && round.votes.every(isOwnFault) && known.wasSeenUp(round.target)) isPathLost = true;
@@ -176,16 +174,16 @@ export function createConnectivity(): Connectivity {
       return takeSilence(round, now);
     },
     doubtAbout(target, now) {
-      if (isLost) return 'lost';
+      if (lostSince !== null) return 'lost';
       if (now < returnedAt) return 'returning';
       if (streak?.rounds.has(target) !== true || now - streak.startedAt >= longestDoubtMs) return 'none';
       return isCompared() ? 'unsure' : 'none';
     },
     get wantsWitnesses() {
-      return isLost ? firstGood !== null : streak !== null && isCompared();
+      return lostSince !== null ? firstGood !== null : streak !== null && isCompared();
     },
     witnesses() {
-      if (isLost) return firstGood === null ? [] : [firstGood.target];
+      if (lostSince !== null) return firstGood === null ? [] : [firstGood.target];
       if (streak === null || !isCompared()) return [];
       const batch = nextBatch(streak, known);
       if (batch.length >= firstBatch) return batch;
@@ -193,7 +191,6 @@ export function createConnectivity(): Connectivity {
       return [...batch, ...streak.rounds.keys()].slice(0, firstBatch);
     },
     restore(since) {
-      isLost = true;
       lostSince = since;
       lastUpAt = Math.max(lastUpAt, since);
     },

@@ -35,6 +35,8 @@ const specs: Readonly<Record<string, object>> = {
   redis: { host: 'a.example' },
   mqtt: { host: 'a.example' },
   amqp: { host: 'a.example' },
+  traceroute: { host: 'a.example', protocol: 'udp' },
+  mtr: { host: 'a.example', protocol: 'udp' },
 };
 
 // Of a domain a registry is asked: where that leads is never the domain's fault.

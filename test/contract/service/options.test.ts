@@ -182,6 +182,14 @@ const given: Readonly<Partial<Record<CheckTypeName, { readonly host: string; rea
     mqtt: { host: '127.0.0.1:1883', options: [] },
     amqp: { host: '127.0.0.1:5672', options: [] },
     domain: { host: 'example.com', options: [{ timeout: '1s', expect: { valid_for: '30d' } }] },
+    traceroute: {
+      host: '127.0.0.1',
+      options: [{ protocol: 'tcp', port: 443, timeout: '2s', names: true, family: 4 }],
+    },
+    mtr: {
+      host: '127.0.0.1',
+      options: [{ protocol: 'udp', port: 53, packets: 3, interval: '200ms', timeout: '2s', names: true, family: 4 }],
+    },
   };
 
 test.each(probedTypeNames)('%s: every option that it takes reaches the nodes, also by "Check again"', async (type) => {

@@ -20,6 +20,8 @@ const specs: Readonly<Record<string, (host: string) => object>> = {
   redis: (host) => ({ host }),
   mqtt: (host) => ({ host }),
   amqp: (host) => ({ host }),
+  traceroute: (host) => ({ host: host.replace(/[[\]]/g, '') }),
+  mtr: (host) => ({ host: host.replace(/[[\]]/g, ''), packets: 3, interval: '100ms' }),
 };
 
 const code = (host: string, timeout: string) => `

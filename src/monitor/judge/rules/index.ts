@@ -6,13 +6,14 @@ import { budget } from './budget.ts';
 import { certificate } from './certificate.ts';
 import { domain } from './domain.ts';
 import { failing } from './failing.ts';
+import { hops } from './hops.ts';
 import type { Judgement, NodeView, severities, RuleWording } from './kind.ts';
 import { latency } from './latency.ts';
 import { loss } from './loss.ts';
 import { unknown } from './unknown.ts';
 
 /** THE list of the kinds of rules: the configuration, the verdicts and the words of mails come from it. */
-export const ruleKinds = [failing, latency, loss, certificate, domain, answers, budget, unknown] as const;
+export const ruleKinds = [failing, latency, loss, certificate, domain, answers, hops, budget, unknown] as const;
 
 type AnyKind = (typeof ruleKinds)[number];
 export type RuleKindName = AnyKind['key'];
