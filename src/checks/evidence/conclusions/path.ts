@@ -1,0 +1,190 @@
+import type { PathHop, PathTrace } from '../../path/trace.ts';
+import {
+  conclusion,
+  describeHop,
+  type EvidenceView,
+  joinNodes,
+  joinWords,
+  largestGroup,
+  type NodeEvidence,
+  type Rule,
+} from './view.ts';
+
+interface LastRouter {
+  readonly hop: PathHop;
+  readonly address: string;
+}
+
+const pathOf = ({ document }: NodeEvidence) => document.path;
+const endOf = (evidence: NodeEvidence) => pathOf(evidence)?.end ?? null;
+
+// The last hop that answered, if it is not the destination.
+function lastRouter(path: PathTrace | null): LastRouter | null {
+  const hop = path?.hops.findLast(({ probes }) => probes.some(({ address }) => address !== null));
+  const address = hop?.probes.find((probe) => probe.address !== null)?.address ?? null;
+  return hop === undefined || address === null || address === path?.address ? null : { hop, address };
+}
+
+const endsInSilence = (evidence: NodeEvidence) => endOf(evidence) === 'silent' || endOf(evidence) === 'limit';
+const lastOf = (evidence: NodeEvidence) => lastRouter(pathOf(evidence));
+const hasReached = (path: PathTrace | null | undefined) => path?.end === 'reached';
+
+// A path that ends tells nothing if no node ever gets to the end: targets may leave probes unanswered.
+function pathEnds({ failing, healthy }: EvidenceView) {
+  const group = largestGroup(failing, (one) => (endsInSilence(one) ? (lastOf(one)?.address ?? null) : null));
+  const [first] = group;
+  const last = first === undefined ? null : lastOf(first);
+  if (last === null) return [];
+  const through = healthy.filter((one) => hasReached(pathOf(one)));
+  const where = describeHop(last.hop, last.address);
+  const packets = `Packets from ${joinNodes(group)} end after ${where}`;
+  if (through.length > 0) {
+    return conclusion(
+      'path',
+      'path-ends',
+      `${packets}; ${joinNodes(through)} ${through.length > 1 ? 'get' : 'gets'} through`,
+    );
+  }
+  const before = group.filter(({ lastGood, document }) => {
+    return hasReached(lastGood?.path) && lastGood?.path?.protocol === document.path?.protocol;
+  });
+  if (before.length < group.length) return [];
+  if (group.length === failing.length && group.length > 1) {
+    return conclusion(
+      'path',
+      'path-same-router',
+      `${packets}, the same router for all; the last good paths reached the target`,
+    );
+  }
+  return conclusion(
+    'path',
+    'path-ends-now',
+    `${packets}; the last good ${group.length > 1 ? 'paths' : 'path'} reached the target`,
+  );
+}
+
+function rejection({ failing }: EvidenceView) {
+  const kindOf = (one: NodeEvidence) => {
+    const last = endOf(one) === 'rejected' ? lastOf(one) : null;
+    const kinds = last?.hop.probes.map(({ kind }) => kind) ?? [];
+    return kinds.find((kind) => kind === 'prohibited') ?? kinds.find((kind) => kind === 'unreachable') ?? null;
+  };
+  const group = largestGroup(failing, (one) =>
+    kindOf(one) === null ? null : `${kindOf(one)} ${lastOf(one)?.address ?? ''}`,
+  );
+  const [first] = group;
+  const last = first === undefined ? null : lastOf(first);
+  if (first === undefined || last === null) return [];
+  const where = describeHop(last.hop, last.address);
+  const text =
+    kindOf(first) === 'prohibited'
+      ? `${where} rejects packets from ${joinNodes(group)}: they are prohibited`
+      : `${where} reports to ${joinNodes(group)} that the target is unreachable`;
+  return conclusion(
+    'path',
+    kindOf(first) === 'prohibited' ? 'path-rejected' : 'path-unreachable',
+    `The router ${text}`,
+  );
+}
+
+// The addresses of one turn, if the path ends in the same turn twice.
+function loopOf(path: PathTrace | null): readonly string[] | null {
+  if (path?.end !== 'loop') return null;
+  const addresses = path.hops.flatMap(({ probes }) => probes.find(({ address }) => address !== null)?.address ?? []);
+  const last = addresses.at(-1);
+  const before = addresses.slice(0, -1).lastIndexOf(last ?? '');
+  const turn = before === -1 ? [] : addresses.slice(before, -1);
+  return new Set(turn).size > 1 ? turn : null;
+}
+
+function loop({ failing }: EvidenceView) {
+  const group = largestGroup(failing, (one) => loopOf(pathOf(one))?.toSorted().join(' ') ?? null);
+  const [first] = group;
+  const turn = first === undefined ? null : loopOf(pathOf(first));
+  if (turn === null) return [];
+  const [one = '', two = ''] = turn;
+  const where = turn.length === 2 ? `between ${one} and ${two}` : `through ${joinWords(turn)}`;
+  return conclusion('path', 'path-loop', `Packets from ${joinNodes(group)} loop ${where}`);
+}
+
+// A reset or a "port unreachable" that the destination itself sends.
+const isRefusal = (path: PathTrace) =>
+  path.hops.at(-1)?.probes.some(({ address, kind }) => {
+    return address === path.address && kind === (path.protocol === 'tcp' ? 'refused' : 'port_unreachable');
+  }) ?? false;
+
+function refusal({ failing }: EvidenceView) {
+  const group = largestGroup(failing, (one) => {
+    const path = pathOf(one);
+    const isRefused = path !== null && one.failure === 'refused' && hasReached(path) && isRefusal(path);
+    return isRefused ? `${path.address} ${path.protocol} ${path.port ?? ''}` : null;
+  });
+  const path = group[0] === undefined ? null : pathOf(group[0]);
+  if (path === null || path.port === null) return [];
+  const packets = `Packets from ${joinNodes(group)} reach ${path.address}`;
+  return conclusion(
+    'path',
+    'path-refused',
+    `${packets}, which refuses ${path.protocol.toUpperCase()} port ${path.port}`,
+  );
+}
+
+// Only for a failure that shows no more than that there was no connection or no answer.
+const afterConnecting: ReadonlySet<string> = new Set(['timeout', 'reset', 'closed']);
+
+function accepted({ failing }: EvidenceView) {
+  const group = largestGroup(failing, (one) => {
+    const path = pathOf(one);
+    const isAccepted = hasReached(path) && path?.hops.at(-1)?.probes.some(({ kind }) => kind === 'connected') === true;
+    return isAccepted && afterConnecting.has(one.failure ?? '') ? `${path.address} ${path.port ?? ''}` : null;
+  });
+  const path = group[0] === undefined ? null : pathOf(group[0]);
+  if (path === null || path.port === null) return [];
+  const same = group.every(({ lastGood }) => hasReached(lastGood?.path)) ? ' now, as on the last good path' : ' now';
+  const text = `Packets from ${joinNodes(group)} reach ${path.address}${same}, and TCP port ${path.port} accepts connections`;
+  return conclusion('path', 'path-through', text);
+}
+
+function asNumbers(path: PathTrace | null | undefined): readonly number[] | null {
+  const numbers = path?.hops.flatMap(({ as }) => as?.number ?? []) ?? [];
+  return numbers.length === 0 ? null : numbers.filter((number, index) => number !== numbers[index - 1]);
+}
+
+// Single routers change all the time; networks do not.
+function changeOf({ document, lastGood }: NodeEvidence): string | null {
+  const now = asNumbers(document.path);
+  const before = asNumbers(lastGood?.path);
+  if (now === null || before === null || !hasReached(lastGood?.path)) return null;
+  const at = now.findIndex((number, index) => number !== before[index]);
+  const [left, taken] = [before[at], now[at]];
+  return at === -1 || left === undefined || taken === undefined ? null : `AS${taken} instead of AS${left}`;
+}
+
+function change({ failing }: EvidenceView) {
+  const group = largestGroup(failing, changeOf);
+  const text = group[0] === undefined ? null : changeOf(group[0]);
+  if (text === null) return [];
+  return conclusion(
+    'path-change',
+    'path-changed',
+    `The path from ${joinNodes(group)} changed: it leads through ${text}`,
+  );
+}
+
+// Targets may ignore large requests: it has to have been otherwise before, or to be otherwise elsewhere.
+function blackHole({ failing, healthy }: EvidenceView) {
+  const isLargeAnsweredElsewhere = healthy.some(({ document }) => document.sizes?.large === true);
+  const group = failing.filter(({ document: { sizes }, lastGood }) => {
+    const isLost = sizes?.small === true && !sizes.large;
+    return isLost && (isLargeAnsweredElsewhere || lastGood?.sizes?.large === true);
+  });
+  const bytes = group[0]?.document.sizes?.largeBytes;
+  if (bytes === undefined) return [];
+  const text = `Small packets from ${joinNodes(group)} reach the target, packets of ${bytes} bytes vanish without a message (MTU black hole)`;
+  return conclusion('mtu', 'path-mtu', text);
+}
+
+export const pathRules: readonly Rule[] = [rejection, loop, refusal, blackHole, pathEnds, change];
+
+/** What is worth a line only if nothing else explains more. */
+export const lastRules: readonly Rule[] = [accepted];
