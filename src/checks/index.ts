@@ -31,6 +31,7 @@ export { NodeInfo, type NodeSelection, ownNodeName, shownNode } from './node-inf
 export { failed, Failure, failure, FailureCode, FailureSource } from './outcome.ts';
 export type { Outcome, Phase } from './outcome.ts';
 export { ownAddresses } from './own-addresses.ts';
+export { PatternText } from './pattern.ts';
 export { createResolver, type Resolver } from './resolver.ts';
 export { lookUpServices } from './service-records.ts';
 

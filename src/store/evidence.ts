@@ -140,7 +140,11 @@ export function writePacked(
 
 function packed(incident: string, { at, occasion, node, ...content }: GatheredEvidence): PackedEvidence {
   const tooLong = 'was longer than 64 KiB';
-  const forms = [content, { ...content, lastGood: null }, { ...content, lastGood: null, document: null, note: tooLong }];
+  const forms = [
+    content,
+    { ...content, lastGood: null },
+    { ...content, lastGood: null, document: null, note: tooLong },
+  ];
   const fitting = forms.map(deflated).find((one) => one.length <= longestRow);
   if (fitting === undefined) throw new RangeError('evidence without a document is longer than 64 KiB');
   return { incident, at, occasion, node, content: fitting.toString('base64') };

@@ -5,6 +5,7 @@ import { describeDuration } from '#kernel/units.ts';
 import { formatSpan, formatTime, timesInZone } from '#kernel/zoned-time.ts';
 import type { MessageKind } from '../judge/delivery.ts';
 import { type RecipientAddress, type Incident, latestCause, type VoteLine } from '../judge/incident.ts';
+import { evidenceOf } from './evidence-lines.ts';
 import { type ContentTable, type Tone, verdictTable, voteTables } from './content-tables.ts';
 import type { MessagePart } from './message-part.ts';
 import { delay, doubtsOf, suppressionRemarks, lateness, unreachedRemarks, wasInDoubt, withDoubt } from './remarks.ts';
@@ -22,6 +23,8 @@ export interface ContentOptions {
   readonly acknowledgeAllAt?: ((message: string, to: RecipientAddress) => string | null) | undefined;
   /** The votes of the last round of an open incident's target, if they are known. */
   readonly seenNow?: ((incident: Incident) => readonly VoteLine[] | null) | undefined;
+  /** What evidence says of the cause of an incident, in sentences, as far as it is known by now. */
+  readonly evidenceOf?: ((incident: Incident) => readonly string[]) | undefined;
   /** What is left of the budget of an incident's target at this moment; null if it has no objective. */
   readonly budgetOf?: ((incident: Incident) => BudgetLeft | null) | undefined;
 }
@@ -35,6 +38,8 @@ export interface MessageContent {
   readonly headline: string;
   /** Sentences below it. */
   readonly remarks: readonly string[];
+  /** What evidence says of the cause; the remarks begin with it. Absent if there is none. */
+  readonly evidence?: readonly string[];
   readonly facts: readonly (readonly [label: string, value: string])[];
   readonly tables: readonly ContentTable[];
   readonly link: string | null;
@@ -77,7 +82,10 @@ export function contentOf(whole: MessagePart, options: ContentOptions): MessageC
   const after = voteTables(`Who saw what when it ${words.ended}`, incident.closingVotes ?? [], words);
   const page = incident.acknowledged === null ? (options.acknowledgeAt?.(incident, sent) ?? null) : null;
   const acknowledge = page === null ? {} : { acknowledge: page };
-  const shared = { kind, link: linkTo(incident), footer: footerOf(incident), remarks: unreachedRemarks([part]) };
+  const evidence = evidenceOf(incident, options);
+  const remarks = [...evidence, ...unreachedRemarks([part])];
+  const found = evidence.length === 0 ? {} : { evidence };
+  const shared = { kind, link: linkTo(incident), footer: footerOf(incident), remarks, ...found };
 
   switch (kind) {
     case 'opened':
@@ -88,7 +96,7 @@ export function contentOf(whole: MessagePart, options: ContentOptions): MessageC
         subject: subjectOf(words.word, target, incident.cause, withDoubt(saw, incident)),
         headline: factOf(incident) ?? `${target} ${withDoubt(words.is, incident)}: ${cause}`,
         facts: [what, since, ['Confirmed', formatTime(incident.openedAt, zone)], ...then, ...common],
-        remarks: [...doubtsOf([incident], zone), ...lateness(part), ...shared.remarks],
+        remarks: [...evidence, ...doubtsOf([incident], zone), ...lateness(part), ...unreachedRemarks([part])],
         tables: voteTables('Who saw what', incident.votes, words),
       };
     case 'update':
@@ -105,7 +113,7 @@ export function contentOf(whole: MessagePart, options: ContentOptions): MessageC
           saw,
         ),
         headline: `${target} ${still(words.is)}${afterTime}: ${singleLine(latestCause(incident))}${saw}`,
-        remarks: [`This is reminder ${sent.number}.`, ...shared.remarks],
+        remarks: [...evidence, `This is reminder ${sent.number}.`, ...unreachedRemarks([part])],
         facts: [what, since, ...common],
         tables: [...voteTables('Who sees what now', options.seenNow?.(incident) ?? [], words), ...before],
       };

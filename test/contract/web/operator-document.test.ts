@@ -63,6 +63,7 @@ const control: ControlRoutes = {
   openIncidents: () => [open],
   deliveriesOf: () => [listed],
   acknowledge: async (id) => unlessMissing(id, open),
+  gatherEvidence: async (name) => unlessMissing(name, { target: name, incident: null, parts: [] }),
   outline: (salt) => ({ salt }),
 };
 const health = {
