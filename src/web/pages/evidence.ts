@@ -52,7 +52,7 @@ function table(label: string, columns: readonly string[], rows: readonly (readon
   return html`<div class="scroll" tabindex="0" role="region" aria-label="${label}"><table><thead><tr>${columns.map((one) => html`<th scope="col">${one}</th>`)}</tr></thead><tbody>${rows.map((row) => html`<tr>${row.map((cell) => html`<td class="wrap">${foreign(cell)}</td>`)}</tr>`)}</tbody></table></div>`;
 }
 
-const part = (title: string, ...content: readonly Markup[]) => html`<h4>${title}</h4>${content}`;
+const part = (title: string, ...content: Markup[]) => html`<h4>${title}</h4>${content}`;
 const line = (text: string) => (text === '' ? nothing : html`<p>${foreign(text)}</p>`);
 
 function pathMarkup(path: Path, good: Path | null): Markup {
