@@ -9,7 +9,7 @@ import type { Spec } from './spec.ts';
 
 export async function startMtr(environment: ProbeEnvironment): Promise<Prober<Spec, Detail>> {
   return startPath<Spec, Detail>(environment, {
-    pace: ({ packets, interval }) => ({ queries: packets, everyMs: interval }),
+    pace: ({ packets, interval }) => ({ queries: packets, everyMs: interval, countsLoss: true }),
     conclude: (path, { timeout }, phases) => conclude(path, { phases, timeoutMs: timeout }),
   });
 }

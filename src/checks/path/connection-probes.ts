@@ -76,8 +76,7 @@ class ConnectionProbes implements PathSocket {
     const wallMs = this.#buffer.wallMs();
     const result = this.#libc.connect(opened.fd, this.#destination, this.#destination.length);
     const errno = result === -1 ? this.#libc.errno() : 0;
-    // A closed port of this very machine refuses at once: that is read like any other refusal.
-    if (errno !== 0 && errno !== linux.EINPROGRESS && errno !== linux.ECONNREFUSED) {
+    if (errno !== 0 && errno !== linux.EINPROGRESS) {
       this.#libc.close(opened.fd);
       return { ok: false, errno } as const;
     }
@@ -104,6 +103,13 @@ class ConnectionProbes implements PathSocket {
     this.#connections.clear();
   }
 
+  #errorOf(fd: number): number {
+    const error = new Uint8Array(new ArrayBuffer(4));
+    new DataView(this.#length.buffer).setUint32(0, error.length, true);
+    this.#libc.getsockopt(fd, linux.SOL_SOCKET, linux.SO_ERROR, error, this.#length);
+    return new DataView(error.buffer).getInt32(0, true);
+  }
+
   #answerOf(probe: number, fd: number): ProbeAnswer | null {
     const { address, family } = this.#options;
     new DataView(this.#length.buffer).setUint32(0, tcpInfo.length, true);
@@ -115,7 +121,7 @@ class ConnectionProbes implements PathSocket {
       const isExact = microseconds > 0 && view.getUint32(tcpInfo.retransmissions, true) === 0;
       return { probe, address, kind: 'connected', stampMs: null, ...(isExact && { seconds: microseconds / 1e6 }) };
     }
-    if (state !== closedState) return null;
+    // An error that comes while the call is still sending does not end the handshake (tcp_v4_err): it is in the queue all the same.
     if (this.#buffer.take(fd, linux.MSG_ERRQUEUE) > 0) {
       const [received] = this.#buffer.packets;
       const notice = received?.notice ?? null;
@@ -124,7 +130,7 @@ class ConnectionProbes implements PathSocket {
         return { probe, address: notice.by, kind, stampMs: received.stampMs, ...mtuOf(notice) };
       }
     }
-    // No ICMP error has ended it: a reset did.
+    if (state !== closedState || this.#errorOf(fd) !== linux.ECONNREFUSED) return null;
     return { probe, address, kind: 'refused', stampMs: null };
   }
 }

@@ -1,4 +1,4 @@
-import { hasReached, type ProbeArrival, type RoundsPlan, type RoundsResult, type SentProbe } from './rounds.ts';
+import { hasReached, type ProbeArrival, type RoundsPlan, type RoundsResult } from './rounds.ts';
 import type { PathEnd, PathHop, PathProbe } from './path-trace.ts';
 
 export interface PathHops {
@@ -7,8 +7,9 @@ export interface PathHops {
 }
 
 /** Sorts the probes of a measurement by hop, and finds out how the path ends. */
-export function hopsOf(plan: RoundsPlan, { probes, lastHop, errno }: RoundsResult): PathHops {
-  const all = byHop(plan, probes, lastHop ?? plan.maxHops);
+export function hopsOf(plan: RoundsPlan, result: RoundsResult): PathHops {
+  const { probes, lastHop, errno } = result;
+  const all = byHop(plan, result);
   if (lastHop !== null) {
     const answers = probes.flatMap(({ hop, answer }) => (hop === lastHop && answer !== null ? [answer] : []));
     return { hops: all, end: answers.some((answer) => hasReached(plan, answer)) ? 'reached' : 'rejected' };
@@ -21,24 +22,43 @@ export function hopsOf(plan: RoundsPlan, { probes, lastHop, errno }: RoundsResul
   return { hops: all.slice(0, lastAnswered + 1), end: 'silent' };
 }
 
-function byHop(plan: RoundsPlan, probes: readonly SentProbe[], last: number): PathHop[] {
+function byHop(plan: RoundsPlan, result: RoundsResult): PathHop[] {
+  const last = result.lastHop ?? plan.maxHops;
   return Array.from({ length: last }, (_, index) => index + 1).flatMap((hop) => {
-    const ours = probes.filter((probe) => probe.hop === hop);
-    const answered = ours.flatMap(({ answer }) => (answer === null ? [] : [answer]));
+    const ours = result.probes.filter((probe) => probe.hop === hop);
     const found = ours.slice(0, plan.rounds).map(({ answer }) => probeOf(answer));
     // Asked again alone because an earlier answer did not state its probe.
     const alone = ours[plan.rounds]?.answer ?? null;
     if (alone !== null) found[0] = probeOf(alone);
     if (found.length === 0) return [];
-    // Hosts limit how many such errors they send: probes that went beyond the destination got their answers in place of these.
-    const beyond = plan.protocol === 'udp' && hop === last && answered.some((answer) => hasReached(plan, answer));
-    return [{ hop, probes: beyond ? filled(plan, found, probes, hop) : found }];
+    const isDestination = ours.some(({ answer }) => answer !== null && hasReached(plan, answer));
+    return [{ hop, probes: isDestination && plan.protocol === 'udp' ? completed(plan, found, result, hop) : found }];
   });
 }
 
-function filled(plan: RoundsPlan, found: readonly PathProbe[], probes: readonly SentProbe[], hop: number): PathProbe[] {
-  const spare = probes.filter(({ answer, hop: other }) => other > hop && answer !== null && hasReached(plan, answer));
-  return found.map((probe) => (probe.kind === 'none' ? probeOf(spare.shift()?.answer ?? null) : probe));
+/**
+ * The probes to the destination, with answers in place of none: those to probes that went beyond it, since hosts limit how many errors
+ * they send, and those that do not state their probe, as many as fall to this hop.
+ */
+function completed(
+  plan: RoundsPlan,
+  found: readonly PathProbe[],
+  { probes, namelessReplies }: RoundsResult,
+  hop: number,
+): PathProbe[] {
+  const beyond = probes.filter((probe) => probe.hop > hop);
+  const spare = plan.countsLoss ? [] : beyond.filter(({ answer }) => answer !== null && hasReached(plan, answer));
+  let nameless = Math.round((found.length * namelessReplies) / (beyond.length + found.length));
+  return found.map((probe) => {
+    if (probe.kind !== 'none') {
+      if (probe.kind === 'reply') nameless -= 1;
+      return probe;
+    }
+    const other = spare.shift()?.answer;
+    if (other !== undefined) return probeOf(other);
+    nameless -= 1;
+    return nameless >= 0 ? { address: plan.address, seconds: null, kind: 'reply' } : probe;
+  });
 }
 
 function probeOf(answer: ProbeArrival | null): PathProbe {

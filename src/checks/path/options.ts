@@ -59,6 +59,7 @@ export function portOfPath({ protocol, port }: Pick<PathSpec, 'protocol' | 'port
 /** The longest that a measurement may take: the name, sending, the waits, and the names of hops. */
 export function pathDeadlineMs(spec: PathSpec, rounds: number, roundMs: number): number {
   const sendingMs = rounds * Math.max(roundMs, longestSendingMs(spec.protocol, spec.max_hops));
-  const measuringMs = Math.max(sendingMs + spec.timeout + singleTotalMs, (mostWaits + 2) * spec.timeout);
+  const againMs = spec.protocol === 'udp' ? singleTotalMs : 0;
+  const measuringMs = Math.max(sendingMs + spec.timeout + againMs, (mostWaits + 2) * spec.timeout);
   return (isIP(spec.host) === 0 ? nameTimeoutMs : 0) + measuringMs + (spec.names ? hopNamesMs : 0);
 }

@@ -12,7 +12,7 @@ import { pathLibc, tracePath } from './trace.ts';
 /** What a type adds to the path that was measured. */
 export interface PathSteps<Spec, Detail> {
   /** Probes for each hop, and the time from one to the next. */
-  readonly pace: (spec: Spec) => { readonly queries: number; readonly everyMs?: number };
+  readonly pace: (spec: Spec) => { readonly queries: number; readonly everyMs: number; readonly countsLoss?: boolean };
   readonly conclude: (trace: PathTrace, spec: Spec, phases: ProbeDestination['phases']) => Outcome<Detail>;
 }
 

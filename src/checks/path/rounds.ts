@@ -15,6 +15,8 @@ export interface RoundsPlan {
   readonly roundMs: number;
   /** How long each probe waits for its answer. */
   readonly waitMs: number;
+  /** Whether a probe without an answer counts as lost: then answers to others do not stand in for it. */
+  readonly countsLoss: boolean;
 }
 
 /** A probe that was sent. */
@@ -39,6 +41,8 @@ export interface RoundsResult {
   readonly lastHop: number | null;
   /** Why a probe could not be sent, if one could not: an error number. */
   readonly errno: number | null;
+  /** Answers of the destination that do not state their probe. */
+  readonly namelessReplies: number;
 }
 
 // Two at a time, so that the destination is found before many probes go beyond it; connections are more to it than packets.
@@ -104,6 +108,7 @@ class Rounds {
   #end: number;
   #isEnded = false;
   #nameless = 0;
+  #namelessReplies = 0;
   #single: SentProbe | null = null;
   #errno: number | null = null;
 
@@ -135,7 +140,12 @@ class Rounds {
   }
 
   get result(): RoundsResult {
-    return { probes: this.#probes, lastHop: this.#isEnded ? this.#end : null, errno: this.#errno };
+    return {
+      probes: this.#probes,
+      lastHop: this.#isEnded ? this.#end : null,
+      errno: this.#errno,
+      namelessReplies: this.#namelessReplies,
+    };
   }
 
   pauseMs(): number {
@@ -204,6 +214,7 @@ class Rounds {
   #onAnswer({ probe: number, address, kind, stampMs, seconds, mtu }: ProbeAnswer, takenAt: Instant): void {
     const probe = number === null ? this.#single : this.#probes[number];
     if (number === null) this.#nameless += 1;
+    if (number === null && kind === 'reply' && this.#single === null) this.#namelessReplies += 1;
     if (probe === undefined || probe === null || probe.answer !== null) return;
     const { ms } = roundTrip({ sent: probe.sent, departedMs: null }, stampMs, takenAt);
     if (ms > this.#plan.waitMs) return;

@@ -29,6 +29,8 @@ export interface TraceOptions {
   readonly waitMs: number;
   /** From one probe of a hop to its next one. */
   readonly everyMs?: number;
+  /** Whether probes without an answer are to be counted as lost; false by default. */
+  readonly countsLoss?: boolean;
   /** Whether to find out which packet size gets through; true by default. */
   readonly measuresSize?: boolean;
   readonly localAddress?: string | undefined;
@@ -73,7 +75,15 @@ export async function tracePath(
   if (!opened.ok) return { ...subject, hops: [], end: 'error', mtu: null, error: singleLine(opened.reason) };
   const echoes =
     options.measuresSize === false ? null : openEchoProbes(libc, { address, family, localAddress, random });
-  const plan: RoundsPlan = { protocol, address, maxHops, rounds, roundMs, waitMs };
+  const plan: RoundsPlan = {
+    protocol,
+    address,
+    maxHops,
+    rounds,
+    roundMs,
+    waitMs,
+    countsLoss: options.countsLoss === true,
+  };
   try {
     const [result, size] = await Promise.all([
       runRounds(opened.socket, plan, clock, signal),

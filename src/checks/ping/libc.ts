@@ -35,6 +35,7 @@ export const linux = {
   IPPROTO_ICMPV6: 58,
   TCP_INFO: 11,
   SOL_SOCKET: 1,
+  SO_ERROR: 4,
   SO_RCVBUF: 8,
   SO_LINGER: 13,
   SO_TIMESTAMPNS: 35,

@@ -177,6 +177,14 @@ const given: Readonly<Partial<Record<CheckTypeName, { readonly host: string; rea
     },
     grpc: { host: '127.0.0.1:50051', options: [{ timeout: '1s', family: 4, health_of: 'a.B', tls: true }] },
     domain: { host: 'example.com', options: [{ timeout: '1s', expect: { valid_for: '30d' } }] },
+    traceroute: {
+      host: '127.0.0.1',
+      options: [{ protocol: 'tcp', port: 443, timeout: '2s', names: true, family: 4 }],
+    },
+    mtr: {
+      host: '127.0.0.1',
+      options: [{ protocol: 'udp', port: 53, packets: 3, interval: '200ms', timeout: '2s', names: true, family: 4 }],
+    },
   };
 
 test.each(probedTypeNames)('%s: every option that it takes reaches the nodes, also by "Check again"', async (type) => {
