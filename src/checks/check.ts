@@ -2,6 +2,7 @@ import type { z } from 'zod';
 import type { Clock } from '#kernel/clock.ts';
 import type { Random } from '#kernel/random.ts';
 import type { Gate } from './gate.ts';
+import type { EvidencePlan } from './evidence/plan.ts';
 import { type Fact, failed, failure, type Outcome, type Phase } from './outcome.ts';
 import type { ProbeFinding } from './as-probe.ts';
 import type { Certificate } from './certificate.ts';
@@ -146,6 +147,10 @@ export interface CheckType<
   otherHosts?(spec: z.output<SpecSchema>): readonly string[];
   /** Options of a check that is started over the API, if they differ from the defaults. */
   readonly overApi?: Partial<z.input<SpecSchema>>;
+  /** What is gathered about a target of this spec when it fails; null or absent if there is nothing to gather. */
+  readonly evidence?: (spec: z.output<SpecSchema>) => EvidencePlan | null;
+  /** The program itself starts checks of this type; it is in no list that people choose from. */
+  readonly isInternal?: true;
   /** The port that section 2.6 records besides the host, or null for types that record none. */
   port(spec: z.output<SpecSchema>): string | null;
   /** Opens what all probes of a node share. Never rejects for lack of rights: then the capability says so. */

@@ -7,6 +7,8 @@ import { concealFailure } from './conceal.ts';
 export { concealAddresses } from './conceal.ts';
 import { dns } from './dns/index.ts';
 import { domain } from './domain/index.ts';
+import { evidenceBy } from './evidence/index.ts';
+import type { EvidencePlan } from './evidence/plan.ts';
 import { heartbeat } from './heartbeat/index.ts';
 import { grpc } from './grpc/index.ts';
 import { http } from './http/index.ts';
@@ -35,8 +37,24 @@ export { PatternText } from './pattern.ts';
 export { createResolver, type Resolver } from './resolver.ts';
 export { lookUpServices } from './service-records.ts';
 
+const evidence = evidenceBy(planOf);
+
 /** THE list: everything that the program knows about check types comes from here. */
-export const checks = [ping, http, tcp, dns, udp, tls, grpc, websocket, domain, traceroute, mtr, heartbeat] as const;
+export const checks = [
+  ping,
+  http,
+  tcp,
+  dns,
+  udp,
+  tls,
+  grpc,
+  websocket,
+  domain,
+  traceroute,
+  mtr,
+  heartbeat,
+  evidence,
+] as const;
 
 type SpecsOf<List> = { [Index in keyof List]: List[Index] extends { readonly Spec: infer Spec } ? Spec : never };
 // Sound because `map` keeps order and length; the library's type of it does not say so.
@@ -48,10 +66,21 @@ export const CheckSpec = z.discriminatedUnion('type', specs);
 export type CheckSpec = z.output<typeof CheckSpec>;
 export type CheckTypeName = CheckSpec['type'];
 
-export const checkTypeNames: readonly CheckTypeName[] = checks.map((check) => check.type);
+/** All types, those that only the program itself starts included. */
+export const allTypeNames: readonly CheckTypeName[] = checks.map((check) => check.type);
 
-/** The types that nodes run; targets of the others send pings. */
+/** The types that people choose from. */
+export const checkTypeNames: readonly CheckTypeName[] = checks.flatMap((check) =>
+  'isInternal' in check ? [] : [check.type],
+);
+
+/** The types of `checkTypeNames` that nodes run; targets of the others send pings. */
 export const probedTypeNames: readonly CheckTypeName[] = checks.flatMap((check) =>
+  'heard' in check || 'isInternal' in check ? [] : [check.type],
+);
+
+/** All types that nodes run. */
+export const nodeTypeNames: readonly CheckTypeName[] = checks.flatMap((check) =>
   'heard' in check ? [] : [check.type],
 );
 
@@ -74,6 +103,8 @@ export interface AnyCheck {
   readonly sendsMany: boolean;
   otherHosts(spec: CheckSpec): readonly string[];
   readonly overApi: Readonly<Record<string, unknown>>;
+  /** What is gathered about a target when it fails; null if there is nothing to gather. */
+  evidence(spec: CheckSpec): EvidencePlan | null;
   port(spec: CheckSpec): string | null;
   start(environment: ProbeEnvironment): Promise<AnyProber>;
   readonly heard: ((spec: CheckSpec) => HeartbeatSettings) | null;
@@ -113,6 +144,7 @@ const byType: ReadonlyMap<string, AnyCheck> = new Map(
       schemes: null,
       forStrangers: same,
       otherHosts: () => [],
+      evidence: () => null,
       overApi: {},
       table: { did: 'are up', columns: [], cells: () => [] },
       ...check,
@@ -121,6 +153,13 @@ const byType: ReadonlyMap<string, AnyCheck> = new Map(
     return [check.type, { ...erased, forStrangers: (outcome) => concealFailure(erased.forStrangers(outcome)) }];
   }),
 );
+
+// A function, as the list that it looks in has a type that gathers by it.
+function planOf(of: Readonly<Record<string, unknown>>): EvidencePlan | string {
+  const parsed = CheckSpec.safeParse(of);
+  if (!parsed.success) return 'this node cannot read the spec of the target';
+  return checkOf(parsed.data.type).evidence(parsed.data) ?? `there is no evidence of type ${parsed.data.type}`;
+}
 
 /** The check type of a name out of THE list. */
 export function checkOf(type: CheckTypeName): AnyCheck {

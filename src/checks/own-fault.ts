@@ -33,6 +33,25 @@ export async function judgeOwnFault<Detail>(
   return { ...outcome, status: 'unknown', facts, failure: reason };
 }
 
+/** The router that packets to an address leave this node by. */
+export interface Gateway {
+  readonly address: string;
+  /** False if it does not answer as a neighbour (neighbor discovery, ARP). */
+  readonly isReachable: boolean;
+}
+
+/** The gateway on the way to an address; null if there is none on it, or if the kernel does not say. */
+export async function gatewayTo(address: string): Promise<Gateway | null> {
+  const netlink = await loadNetlink();
+  const path = netlink === null ? null : pathTo(netlink, Buffer.from(ipaddr.parse(address).toByteArray()));
+  if (netlink === null || path === null || path === 'none' || path.link === null || path.gateway === null) return null;
+  const { link, gateway } = path;
+  return {
+    address: ipaddr.fromByteArray([...gateway]).toString(),
+    isReachable: isUp(netlink, link) && isReachable(netlink, link, gateway),
+  };
+}
+
 async function changedMeanwhile(
   { address, failure: seen }: FailedOutcomeView,
   { changes, mark }: NetworkWindow,

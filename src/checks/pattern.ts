@@ -8,6 +8,8 @@ export interface Pattern {
   test(text: string): boolean;
   /** Whether it matches a text as a whole. */
   matches(text: string): boolean;
+  /** The text with all that matches replaced; `$` has no meaning in the replacement. */
+  replaceAll(text: string, by: string): string;
 }
 
 export interface PatternOptions {
@@ -56,6 +58,7 @@ function wrap(regex: RE2JS, lines: boolean): Pattern {
   return {
     test: lines ? (text) => test(text) || (text.includes('\r') && test(text.replaceAll('\r\n', '\n'))) : test,
     matches: (text) => regex.testExact(text),
+    replaceAll: (text, by) => regex.matcher(text).replaceAll(RE2JS.quoteReplacement(by)),
   };
 }
 

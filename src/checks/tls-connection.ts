@@ -85,6 +85,28 @@ export function verifyCertificate(socket: TLSSocket, serverName: string, now: nu
   return { failure: verify(problemOf(socket), leaf, chain, serverName, now), certificate: summarise(leaf, chain) };
 }
 
+/** What a server presented, for people who look for what is wrong with it. */
+export interface PresentedChain {
+  /** Its own certificate first; above it as far as the server or our store gave them. */
+  readonly certificates: readonly X509Certificate[];
+  /** The code of OpenSSL's verification; null if it trusts the chain, whatever the name. */
+  readonly problem: string | null;
+  readonly isForName: boolean;
+}
+
+/** The peer's certificates, in place of `verifyCertificate`; null if it sent none. */
+export function presentedChain(socket: TLSSocket, serverName: string): PresentedChain | null {
+  const peer: DetailedPeerCertificate | object | null = socket.getPeerCertificate(true);
+  if (peer === null || !('raw' in peer)) return null;
+  const leaf = new X509Certificate(peer.raw);
+  const problem = problemOf(socket);
+  return {
+    certificates: [leaf, ...chainOf(peer)].slice(0, 10),
+    problem: problem === 'ERR_TLS_CERT_ALTNAME_INVALID' ? null : problem,
+    isForName: checkServerIdentity(serverName, leaf.toLegacyObject()) === undefined,
+  };
+}
+
 /** What it means that a handshake failed. */
 export function handshakeFailure(error: unknown): Failure {
   const code = systemCode(error);
@@ -178,21 +200,22 @@ function chainOf(leaf: DetailedPeerCertificate): readonly X509Certificate[] {
 
 function summarise(leaf: X509Certificate, chain: readonly X509Certificate[]): Certificate {
   return {
-    subject: line(leaf.subject),
-    issuer: line(leaf.issuer),
+    subject: distinguishedLine(leaf.subject),
+    issuer: distinguishedLine(leaf.issuer),
     names: namesOf(leaf),
     valid_from: leaf.validFromDate.toISOString(),
     valid_to: leaf.validToDate.toISOString(),
     fingerprint: leaf.fingerprint256,
     chain: chain.map((above) => ({
-      subject: line(above.subject),
-      issuer: line(above.issuer),
+      subject: distinguishedLine(above.subject),
+      issuer: distinguishedLine(above.issuer),
       valid_to: above.validToDate.toISOString(),
     })),
   };
 }
 
-function namesOf(certificate: X509Certificate): string[] {
+/** The names and addresses that a certificate is for, at most 100. */
+export function namesOf(certificate: X509Certificate): string[] {
   const alternatives = certificate.subjectAltName?.split(', ') ?? [];
   return alternatives
     .flatMap((name) => /^(?:DNS|IP Address):(.+)$/.exec(name)?.[1] ?? [])
@@ -200,6 +223,7 @@ function namesOf(certificate: X509Certificate): string[] {
     .map((name) => singleLine(name, 300));
 }
 
-function line(distinguishedName: string | undefined): string {
+/** A distinguished name in one line. */
+export function distinguishedLine(distinguishedName: string | undefined): string {
   return singleLine((distinguishedName ?? '').split('\n').join(', '), 300);
 }

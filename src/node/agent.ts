@@ -8,7 +8,7 @@ import {
   ownAddresses,
   failed,
   failure,
-  probedTypeNames,
+  nodeTypeNames,
   type Outcome,
   type Policy,
 } from '#checks/index.ts';
@@ -25,7 +25,7 @@ export async function startAgent(options: AgentOptions, machineClock: Clock, ran
   const lag = watchLag(machineClock);
   const { clock } = lag;
   const probers = new Map<CheckTypeName, AnyProber>();
-  for (const type of probedTypeNames) {
+  for (const type of nodeTypeNames) {
     probers.set(
       type,
       await checkOf(type).start({ clock, random, localAddress: options.localAddress, asnFile: options.asnFile }),

@@ -4,7 +4,7 @@ import {
   type Capability,
   checkOf,
   CheckSpec,
-  checkTypeNames,
+  allTypeNames,
   type CheckTypeName,
   failed,
   failure,
@@ -84,7 +84,7 @@ const AnyCapability = z.discriminatedUnion('able', [
 // Types that only the other side knows are of no account either.
 const Capabilities = z.record(z.string(), AnyCapability).transform((all) => {
   const known: Partial<Record<CheckTypeName, Capability>> = {};
-  for (const type of checkTypeNames) {
+  for (const type of allTypeNames) {
     const capability = all[type];
     if (capability !== undefined) known[type] = capability;
   }
@@ -208,7 +208,7 @@ export const StatusList = z.object({
 export type StatusList = z.output<typeof StatusList>;
 
 /** Whether this is a check type that the program has. */
-export const isCheckType = (name: string): name is CheckTypeName => checkTypeNames.some((type) => type === name);
+export const isCheckType = (name: string): name is CheckTypeName => allTypeNames.some((type) => type === name);
 
 /** The newest version that both speak, or in words which side is too old. */
 export function agree(ours: ProtocolRange, theirs: ProtocolRange): { readonly version: number } | string {

@@ -52,6 +52,19 @@ export async function issueAuthority(): Promise<Issued> {
   });
 }
 
+/** An authority that another one vouches for, valid in these days from now. */
+export async function issueIntermediate(ca: Issued, days: readonly [number, number] = [-1, 30]): Promise<Issued> {
+  return make({
+    name: 'Test intermediate',
+    days,
+    ca,
+    extensions: [
+      { name: 'basicConstraints' as const, cA: true, critical: true },
+      { name: 'keyUsage' as const, keyCertSign: true, critical: true },
+    ],
+  });
+}
+
 interface Making {
   readonly name: string;
   readonly days: readonly [number, number];

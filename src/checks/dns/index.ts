@@ -2,6 +2,7 @@ import { defineCheck, startPlain } from '../check.ts';
 import { forStrangers } from './conceal.ts';
 import { asProbe } from './as-probe.ts';
 import { Detail } from './detail.ts';
+import { evidence } from './evidence.ts';
 import { lines } from './lines.ts';
 import { apiOptions } from './over-api.ts';
 import { Spec } from './spec.ts';
@@ -19,6 +20,7 @@ export const dns = defineCheck({
   deadlineMs: longestMs,
   apiOptions,
   otherHosts: ({ resolver }) => (resolver === undefined ? [] : [resolver]),
+  evidence,
   port: () => null,
   start: startPlain(probe),
   // Times to live count down by themselves.

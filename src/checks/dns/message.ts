@@ -34,6 +34,13 @@ export interface DnsMessage {
   readonly records: readonly ResourceRecord[];
   /** True for an answer that only names other servers to ask. */
   readonly referral: boolean;
+  /** The zone that a referral leads to, and its servers with the addresses that came along. */
+  readonly delegation?: Delegation;
+}
+
+export interface Delegation {
+  readonly zone: string;
+  readonly servers: readonly { readonly name: string; readonly addresses: readonly string[] }[];
 }
 
 export type ReadMessage =
@@ -112,8 +119,19 @@ export function readMessage(bytes: Buffer, question: Question, id: number): Read
     authoritative: packet.flag_aa,
     records: answering(records, question),
     referral,
+    ...(referral && { delegation: delegationOf(packet) }),
   };
   return { kind: 'message', message };
+}
+
+function delegationOf({ authorities = [], additionals = [] }: DecodedPacket): Delegation {
+  const listed = authorities.flatMap((record) => (record.type === 'NS' ? [record] : []));
+  const servers = new Map(listed.map(({ data }) => [canonical(data), [] as string[]]));
+  for (const record of additionals) {
+    if (record.type === 'A' || record.type === 'AAAA') servers.get(canonical(record.name))?.push(record.data);
+  }
+  const zone = canonical(listed[0]?.name ?? '');
+  return { zone, servers: [...servers].map(([name, addresses]) => ({ name, addresses })) };
 }
 
 // The point at which a server cut off a truncated answer is unknown, so nothing behind its header is read.

@@ -9,13 +9,13 @@ import { ask, type QueryResult, type ResolverQueryOptions, nameOf, type NameServ
 import type { Detail } from './detail.ts';
 import { conclude } from './conclusion.ts';
 import type { Question } from './message.ts';
-import { askedName, askedTypes, type Spec } from './spec.ts';
+import { askedName, askedTypes, portFor, type Spec } from './spec.ts';
 
 /** The node's own name servers as `dns.getServers()` writes them, in the order they are asked. */
 export type OwnServers = () => readonly string[];
 
 /** Those of `/etc/resolv.conf`, read anew each time. */
-const systemServers: OwnServers = () => new Resolver().getServers();
+export const systemServers: OwnServers = () => new Resolver().getServers();
 
 /**
  * Milliseconds that a probe may take: the questions' time, and before it as much to resolve the name server's name if it has one, or
@@ -67,11 +67,6 @@ export async function probe(
   });
 }
 
-function portFor(protocol: Spec['protocol']): number {
-  if (protocol === 'https') return 443;
-  return protocol === 'tls' ? 853 : 53;
-}
-
 async function queryOwnResolver(
   spec: Spec,
   questions: readonly Question[],
@@ -97,10 +92,10 @@ async function queryOwnResolver(
 }
 
 // As many as resolv.conf(5) takes.
-const mostServers = 3;
+export const mostServers = 3;
 
 // The addresses are the node's own business: they may be private or link-local with a zone, and no gate judges them.
-function ownServer(written: string): readonly NameServer[] {
+export function ownServer(written: string): readonly NameServer[] {
   const [, six, four, port = '53'] = /^(?:\[(.*)\]|([\d.]+)):(\d+)$/.exec(written) ?? [];
   const address = six ?? four ?? written;
   const family = isIP(address);

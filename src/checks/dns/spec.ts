@@ -141,3 +141,9 @@ export function askedName(host: string): string {
   const nibbles = bytes.flatMap((byte) => [byte >> 4, byte & 0xf]).toReversed();
   return `${nibbles.map((nibble) => nibble.toString(16)).join('.')}.ip6.arpa`;
 }
+
+/** The port of a name server that is asked by this protocol. */
+export function portFor(protocol: Protocol): number {
+  if (protocol === 'https') return 443;
+  return protocol === 'tls' ? 853 : 53;
+}

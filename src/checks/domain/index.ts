@@ -2,6 +2,7 @@ import { defineCheck } from '../check.ts';
 import { concealAddresses } from '../conceal.ts';
 import type { Outcome } from '../outcome.ts';
 import { Detail } from './detail.ts';
+import { evidence } from './evidence.ts';
 import { lines } from './lines.ts';
 import { apiOptions } from './over-api.ts';
 import { startDomain } from './probe.ts';
@@ -19,6 +20,7 @@ export const domain = defineCheck({
   deadlineMs: (spec) => spec.timeout,
   apiOptions,
   hasOwnLimit: true,
+  evidence,
   port: () => null,
   start: startDomain,
   lines,

@@ -4,25 +4,24 @@ import { receivedRules } from './conclusions/received.ts';
 import { responseRules } from './conclusions/response.ts';
 import { tlsRules } from './conclusions/tls.ts';
 import { isCutOff, uplinkRules } from './conclusions/uplink.ts';
-import type { Conclusion, EvidenceView, NodeEvidence, Rule } from './conclusions/view.ts';
+import type { Conclusion, EvidenceView, NodeEvidence, ConclusionRule } from './conclusions/view.ts';
 
 export type { Conclusion, NodeEvidence } from './conclusions/view.ts';
 
 const mostConclusions = 3;
 
-// Most telling first. Each gives what is true of the evidence, or nothing.
-const aboutTarget: readonly Rule[] = [
+// The most specific first. Each gives what is true of the evidence, or nothing.
+const aboutTarget: readonly ConclusionRule[] = [
   ...namesRules,
   ...pathRules,
   ...tlsRules,
   ...responseRules,
   ...receivedRules,
-  ...lastRules,
 ];
 
 /**
- * What the evidence of several nodes shows, most telling first, at most three sentences; none if nothing can be concluded. Nodes that are cut off
- * themselves are left out of all conclusions about the target.
+ * What the evidence of several nodes shows, the most specific first, at most three sentences; none if nothing can be concluded. Nodes that are cut off
+ * themselves count for no conclusion about the target.
  */
 export function conclude(evidence: readonly NodeEvidence[], now: number): readonly Conclusion[] {
   const view = viewOf(evidence, now);
@@ -30,9 +29,11 @@ export function conclude(evidence: readonly NodeEvidence[], now: number): readon
     evidence.filter((one) => !isCutOff(one)),
     now,
   );
+  const specific = aboutTarget.flatMap((rule) => rule(sound));
   const found = [
-    ...aboutTarget.flatMap((rule) => rule(sound)),
-    // If every failing node is cut off, that is the cause; otherwise it is a note beside it.
+    // That a path is fine is worth a line only if nothing explains more.
+    ...(specific.length > 0 ? specific : lastRules.flatMap((rule) => rule(sound))),
+    // Cut off nodes come last: if all are, this is the only conclusion.
     ...uplinkRules.flatMap((rule) => rule(view)),
   ];
   const seen = new Set<string>();

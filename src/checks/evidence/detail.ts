@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { PathTrace } from '../path/trace.ts';
+import { PathTrace } from '../path/path-trace.ts';
 
 const Line = z.string().max(300);
 const Address = z.string().max(64);
@@ -117,14 +117,6 @@ const UplinkEvidence = z.strictObject({
   references: z.array(z.strictObject({ name: Name, reached: z.boolean() })).max(2),
 });
 
-/** Echo requests that routers must not split: whether small ones and full ones are answered. */
-const PacketSizes = z.strictObject({
-  small: z.boolean(),
-  large: z.boolean(),
-  /** The size of a large packet in bytes, with its headers. */
-  largeBytes: z.int().min(0),
-});
-
 /** What one node saw of a target at one moment. A part that does not apply is null; one that could not be gathered is in `missing`. */
 export const EvidenceDocument = z.strictObject({
   path: PathTrace.nullable(),
@@ -133,7 +125,6 @@ export const EvidenceDocument = z.strictObject({
   response: ResponseEvidence.nullable(),
   received: ReceivedEvidence.nullable(),
   uplink: UplinkEvidence.nullable(),
-  sizes: PacketSizes.nullable().optional(),
   missing: z.array(z.strictObject({ part: z.string().max(20), reason: Reason })).max(20),
 });
 export type EvidenceDocument = z.output<typeof EvidenceDocument>;

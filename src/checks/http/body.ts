@@ -18,6 +18,8 @@ export interface BodyOptions {
   readonly isWhole: () => boolean;
   /** Whether the content is wanted; otherwise it is counted only. */
   readonly keep: boolean;
+  /** Called with all that is read, also of a body that ends early. */
+  readonly onBytes?: ((bytes: Buffer) => void) | undefined;
 }
 
 export const emptyBody: Body = { bytes: 0, complete: true, content: Buffer.alloc(0) };
@@ -28,10 +30,14 @@ export function isKnownCoding(coding: string): boolean {
 }
 
 /** A body that is there already, up to the limit. */
-export function arrivedBody(pieces: readonly Buffer[], { limit, keep }: Pick<BodyOptions, 'limit' | 'keep'>): Body {
+export function arrivedBody(
+  pieces: readonly Buffer[],
+  { limit, keep, onBytes }: Pick<BodyOptions, 'limit' | 'keep' | 'onBytes'>,
+): Body {
   let bytes = 0;
   for (const { length } of pieces) bytes += length;
   const kept = Math.min(bytes, limit);
+  onBytes?.(Buffer.concat(pieces).subarray(0, kept));
   return { bytes: kept, complete: bytes <= limit, content: keep ? Buffer.concat(pieces).subarray(0, kept) : null };
 }
 
@@ -39,7 +45,10 @@ export function arrivedBody(pieces: readonly Buffer[], { limit, keep }: Pick<Bod
  * Reads to the end or to the limit, counted after decompression; whatever more there is stays unread. Rejects if the stream
  * fails, ends early or is not in its coding. The caller destroys the stream.
  */
-export async function readBody(stream: Readable, { limit, coding, keep, isWhole }: BodyOptions): Promise<Body> {
+export async function readBody(
+  stream: Readable,
+  { limit, coding, keep, isWhole, onBytes }: BodyOptions,
+): Promise<Body> {
   const decoder = coding === null ? null : (decoders.get(coding)?.() ?? null);
   const chunks: Buffer[] = [];
   let bytes = 0;
@@ -50,6 +59,7 @@ export async function readBody(stream: Readable, { limit, coding, keep, isWhole 
         const left = limit - bytes;
         const taken = chunk.length > left ? chunk.subarray(0, left) : chunk;
         bytes += taken.length;
+        onBytes?.(taken);
         if (keep) chunks.push(taken);
         if (chunk.length > left) finish(false);
       };

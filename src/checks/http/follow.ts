@@ -14,6 +14,8 @@ export interface RedirectResult extends HopResult {
   readonly hops: Detail['hops'];
   /** The address of the last request, or null if none was pinned. */
   readonly address: string | null;
+  /** Where the last request went, or was to go. */
+  readonly url: string;
 }
 
 /** What there is where no request was sent. */
@@ -31,6 +33,8 @@ export interface FollowOptions {
   readonly network: Network;
   readonly watch: Stopwatch;
   readonly keep: boolean;
+  /** Called with all that is read of the last body. */
+  readonly onBytes?: (bytes: Buffer) => void;
 }
 
 /** Sends a request and those that it is redirected to, each to an address that the gate has let through. */
@@ -49,13 +53,13 @@ export async function follow(
     const sent = request;
     const next = ({ status, headers }: Head): Redirect =>
       followRedirect(sent, status, headers.location, { visited, limit: spec.redirects });
-    if (!pinned.ok) return { ...unsent, hops, address: null, failure: pinned.failure };
+    if (!pinned.ok) return { ...unsent, hops, address: null, url: urlOf(request.target), failure: pinned.failure };
     const wantsBody = (head: Head) => next(head).kind === 'final';
     const result = await sendRequest(sent, pinned, { ...options, wantsBody });
     const redirect = result.head === null || result.failure !== null ? null : next(result.head);
     if (result.head === null || redirect?.kind !== 'follow') {
       const failure = redirect?.kind === 'refused' ? redirect.failure : result.failure;
-      return { ...result, failure, hops, address: pinned.address };
+      return { ...result, failure, hops, address: pinned.address, url: urlOf(sent.target) };
     }
     hops.push({ url: urlOf(sent.target), status: result.head.status });
     request = redirect.next;

@@ -34,6 +34,8 @@ export interface HopOptions {
   readonly keep: boolean;
   /** Told the head as soon as it is there; false leaves the body unread. */
   readonly wantsBody: (head: Head) => boolean;
+  /** Called with all that is read of a body. */
+  readonly onBytes?: ((bytes: Buffer) => void) | undefined;
 }
 
 /** What one request brought, as far as it came. */
@@ -189,7 +191,7 @@ async function exchange(
 async function receive(
   { headers, isWhole, arrived }: Head,
   stream: NonNullable<Head['stream']>,
-  { spec, keep, network: { signal } }: HopOptions,
+  { spec, keep, onBytes, network: { signal } }: HopOptions,
   result: HopResult,
 ): Promise<void> {
   const coding = keep ? (headers['content-encoding']?.trim().toLowerCase() ?? null) : null;
@@ -201,8 +203,8 @@ async function receive(
   const pieces = coding === null ? arrived() : null;
   result.body =
     pieces === null
-      ? await orAbort(readBody(stream(), { limit, coding, keep, isWhole }), signal)
-      : arrivedBody(pieces, { limit, keep });
+      ? await orAbort(readBody(stream(), { limit, coding, keep, isWhole, onBytes }), signal)
+      : arrivedBody(pieces, { limit, keep, onBytes });
 }
 
 /** The failure of a probe whose own deadline has passed; throws if the check was cancelled; null if it still has time. */

@@ -116,7 +116,8 @@ function headText({ method, target, headers, body }: HopRequest): string {
   if (headers['host'] === undefined) head += `Host: ${authorityOf(target)}\r\n`;
   for (const [name, value] of Object.entries(headers)) head += `${titleCase(name)}: ${value}\r\n`;
   if (body !== null) head += `Content-Length: ${Buffer.byteLength(body)}\r\n`;
-  return `${head}Connection: close\r\n\r\n`;
+  // A spec has no such header, only a request for another protocol.
+  return headers['connection'] === undefined ? `${head}Connection: close\r\n\r\n` : `${head}\r\n`;
 }
 
 type BodySource = Pick<Head, 'stream' | 'arrived' | 'isWhole'>;

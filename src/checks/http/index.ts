@@ -1,6 +1,7 @@
 import { defineCheck } from '../check.ts';
 import { asProbe } from './as-probe.ts';
 import { Detail } from './detail.ts';
+import { evidence } from './evidence.ts';
 import { lines } from './lines.ts';
 import { apiOptions } from './over-api.ts';
 import { startHttp } from './probe.ts';
@@ -25,6 +26,7 @@ export const http = defineCheck({
   // The content is not needed: enough to see that one comes.
   overApi: { max_body: '64KiB' },
   apiOptions,
+  evidence,
   port: () => null,
   start: startHttp,
   certificate: ({ detail }) => detail?.certificate ?? null,

@@ -9,7 +9,7 @@ import type { Spec } from './spec.ts';
 import type { Stopwatch } from './stopwatch.ts';
 
 /** Everything that a probe found out, judged. */
-export interface HttpFindings extends RedirectResult {
+export interface HttpFindings extends Omit<RedirectResult, 'url'> {
   readonly watch: Stopwatch;
   readonly unmet: Detail['failed_expectation'];
 }

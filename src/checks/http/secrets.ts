@@ -1,4 +1,5 @@
 import { singleLine } from '#kernel/text.ts';
+import { secretsInHeaders, secretsInText, secretsInUrl } from '../evidence/redaction.ts';
 import { isSecretHeader } from './redirect.ts';
 import { encodeBasic } from './request.ts';
 import type { Spec } from './spec.ts';
@@ -44,4 +45,16 @@ function secretsOf(spec: Spec, token: string | null): readonly string[] {
     JSON.stringify(secret).slice(1, -1),
   ]);
   return [...new Set(spellings)].filter((secret) => secret.length >= shortest).sort((a, b) => b.length - a.length);
+}
+
+/** Every text of a spec that evidence must not show: more than what makes a failure unreadable, as it shows whole responses. */
+export function evidenceSecretsOf(spec: Spec): readonly string[] {
+  const { headers, body, tls, host } = spec;
+  return [
+    ...secretsOf(spec, null),
+    ...secretsInHeaders(headers),
+    ...secretsInUrl(host),
+    ...(body === undefined ? [] : secretsInText(body)),
+    ...(tls.client === undefined ? [] : [tls.client.key, ...tls.client.key.split('\n')]),
+  ];
 }

@@ -1,6 +1,7 @@
 import { defineCheck } from '../check.ts';
 import { pathAnswers } from '../path/addresses.ts';
 import { Detail, forStrangers } from './detail.ts';
+import { evidence } from './evidence.ts';
 import { lines } from './lines.ts';
 import { apiOptions } from './over-api.ts';
 import { startMtr } from './probe.ts';
@@ -18,6 +19,7 @@ export const mtr = defineCheck({
   deadlineMs,
   apiOptions,
   sendsMany: true,
+  evidence,
   port: () => null,
   start: startMtr,
   answers: ({ detail }) => (detail === null ? null : pathAnswers(detail.path)),

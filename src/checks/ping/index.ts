@@ -1,6 +1,7 @@
 import { defineCheck } from '../check.ts';
 import { asProbe } from './as-probe.ts';
 import { Detail, forStrangers } from './detail.ts';
+import { evidence } from './evidence.ts';
 import { lines } from './lines.ts';
 import { apiOptions } from './over-api.ts';
 import { startPing } from './probe.ts';
@@ -23,6 +24,7 @@ export const ping = defineCheck({
   facts: ['loss', 'rtt_min', 'rtt_mean', 'rtt_max', 'rtt_deviation'],
   deadlineMs,
   apiOptions,
+  evidence,
   port: () => null,
   start: startPing,
   asProbe,

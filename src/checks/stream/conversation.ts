@@ -28,6 +28,10 @@ export interface ConversationOptions {
   readonly findings: Findings;
   readonly clock: Clock;
   readonly signal: AbortSignal;
+  /** Called with all that comes, decrypted if TLS was started. */
+  readonly onBytes?: (bytes: Buffer) => void;
+  /** Called if the other side ends the connection while something is said or heard. */
+  readonly onEnd?: () => void;
 }
 
 /** Says and hears on an open connection what the steps ask for. Null if all went well. */

@@ -19,10 +19,16 @@ export interface StreamReader {
   stop(): void;
 }
 
-export function createReader(
-  socket: Socket,
-  { clock, signal }: { readonly clock: Clock; readonly signal: AbortSignal },
-): StreamReader {
+export interface StreamReaderOptions {
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+  /** Called with all that comes. */
+  readonly onBytes?: ((bytes: Buffer) => void) | undefined;
+  /** Called if the other side ends the connection. */
+  readonly onEnd?: (() => void) | undefined;
+}
+
+export function createReader(socket: Socket, { clock, signal, onBytes, onEnd }: StreamReaderOptions): StreamReader {
   let left: Buffer = Buffer.alloc(0);
   let answer: StreamBuffer | null = null;
   let firstAt: number | null = null;
@@ -31,6 +37,7 @@ export function createReader(
 
   const take = (piece: Buffer) => {
     firstAt ??= clock.elapsed();
+    onBytes?.(piece);
     if (answer === null) left = Buffer.concat([left, piece]);
     else answer.take(piece);
     if (answer?.full === true) finishReading('full');
@@ -39,7 +46,10 @@ export function createReader(
     over ??= end;
     finishReading(end);
   };
-  const ended = () => finish('ended');
+  const ended = () => {
+    onEnd?.();
+    finish('ended');
+  };
   socket.on('data', take);
   socket.once('end', ended);
   socket.once('close', ended);

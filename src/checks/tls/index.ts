@@ -2,6 +2,7 @@ import { defineCheck, startPlain } from '../check.ts';
 import { endpointOf } from '../endpoint.ts';
 import { asProbe } from './as-probe.ts';
 import { Detail } from './detail.ts';
+import { evidence } from './evidence.ts';
 import { lines } from './lines.ts';
 import { apiOptions } from './over-api.ts';
 import { probe } from './probe.ts';
@@ -17,6 +18,7 @@ export const tls = defineCheck({
   facts: ['certificate_expires_at'],
   deadlineMs: (spec) => spec.timeout,
   apiOptions,
+  evidence,
   port: ({ host }) => String(tlsPortOf(endpointOf(host))),
   start: startPlain(probe),
   certificate: ({ detail }) => detail?.tls?.certificate ?? null,

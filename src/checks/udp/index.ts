@@ -2,6 +2,7 @@ import { isIP } from 'node:net';
 import { defineCheck, startPlain } from '../check.ts';
 import { endpointOf, portOf } from '../endpoint.ts';
 import { Detail } from './detail.ts';
+import { evidence } from './evidence.ts';
 import { lines } from './lines.ts';
 import { table } from './table.ts';
 import { apiOptions } from './over-api.ts';
@@ -19,6 +20,7 @@ export const udp = defineCheck({
   // The timeout counts once for the name, if there is one, and once for the reply.
   deadlineMs: ({ host, timeout }) => (isIP(endpointOf(host).name) === 0 ? 2 : 1) * timeout,
   apiOptions,
+  evidence,
   port: ({ host }) => String(portOf(endpointOf(host))),
   start: startPlain(probe),
   lines,

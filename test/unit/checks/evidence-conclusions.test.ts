@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { conclude, type NodeEvidence } from '#checks/evidence/conclusions.ts';
 import type { EvidenceDocument } from '#checks/evidence/detail.ts';
-import type { PathHop, PathTrace } from '#checks/path/trace.ts';
+import type { PathHop, PathTrace } from '#checks/path/path-trace.ts';
 
 const now = Date.parse('2026-11-23T12:00:00Z');
 
@@ -155,17 +155,19 @@ describe('the path', () => {
   });
 
   test('loses large packets', () => {
-    const sizes = { small: true, large: false, largeBytes: 1_500 };
-    const healthy = { node: 'us1', isFailing: false, document: { sizes: { ...sizes, large: true } } };
-    expect(conclusionsOf({ document: { sizes } }, healthy)).toEqual([
-      {
-        rule: 'path-mtu',
-        text: 'Small packets from de1 reach the target, packets of 1500 bytes vanish without a message (MTU black hole).',
-      },
-    ]);
+    const large = (result: 'passed' | 'too_big' | 'lost', last: number | null = null) => ({
+      path: { ...reached, large: { result, last_hop: last } },
+    });
+    const healthy = { node: 'us1', isFailing: false, document: large('passed') };
+    const failing = { failure: 'status' as const, document: large('lost', 1) };
+    const text = (where: string) =>
+      `Small packets from de1 reach the target, packets of 1500 bytes vanish${where} without a message (MTU black hole).`;
+    expect(conclusionsOf(failing, healthy)).toEqual([{ rule: 'path-mtu', text: text(' after 10.0.0.1 (hop 1)') }]);
+    expect(textsOf({ ...failing, document: large('lost') }, healthy)).toEqual([text('')]);
+    expect(textsOf({ ...failing, lastGood: large('passed') })).toEqual([text(' after 10.0.0.1 (hop 1)')]);
     // Perhaps it never answers large ones.
-    expect(textsOf({ document: { sizes } })).toEqual([]);
-    expect(textsOf({ document: { sizes: { ...sizes, small: false } } }, healthy)).toEqual([]);
+    expect(textsOf(failing)).toEqual([]);
+    expect(textsOf({ ...failing, document: large('too_big') }, healthy)).toEqual([]);
   });
 });
 
@@ -308,7 +310,11 @@ describe('TLS', () => {
     ['2026-11-23T11:00:00.000Z', 'The intermediate certificate "Example CA 2" expired today.'],
     ['2026-10-01T11:00:00.000Z', 'The intermediate certificate "Example CA 2" expired on 2026-10-01.'],
   ])('with an intermediate certificate that expired at %s', (notAfter, text) => {
-    expect(textsOf({ document: tls({ chain: [certificate(), intermediate({ notAfter })] }) })).toEqual([text]);
+    expect(
+      textsOf({ document: tls({ chain: [certificate(), intermediate({ notAfter })], problem: 'CERT_HAS_EXPIRED' }) }),
+    ).toEqual([text]);
+    // One that is not needed keeps no chain from being trusted.
+    expect(textsOf({ document: tls({ chain: [certificate(), intermediate({ notAfter })] }) })).toEqual([]);
   });
 
   test('with a certificate of another time', () => {

@@ -8,7 +8,7 @@ import {
   largestGroup,
   type NodeEvidence,
   quoted,
-  type Rule,
+  type ConclusionRule,
   seenFrom,
 } from './view.ts';
 
@@ -134,7 +134,7 @@ function allSilentText(names: NamesEvidence | null): string | null {
   const asked = zone?.servers.filter(({ address }) => address !== null) ?? [];
   const isSilent =
     asked.length > 0 &&
-    asked.every(({ answer, rcode, failure }) => answer === null && rcode == null && failure !== null);
+    asked.every(({ answer, rcode, failure }) => answer === null && (rcode ?? null) === null && failure !== null);
   if (zone === null || !isSilent || asked.length < zone.servers.length) return null;
   return joinSome(asked.map(({ name }) => name));
 }
@@ -149,7 +149,7 @@ function silentServers({ failing }: EvidenceView) {
   return conclusion('names', 'servers-silent', text);
 }
 
-export const namesRules: readonly Rule[] = [
+export const namesRules: readonly ConclusionRule[] = [
   gone,
   contradiction,
   resolverSilent,

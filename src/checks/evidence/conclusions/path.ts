@@ -1,4 +1,4 @@
-import type { PathHop, PathTrace } from '../../path/trace.ts';
+import type { PathHop, PathTrace } from '../../path/path-trace.ts';
 import {
   conclusion,
   describeHop,
@@ -7,7 +7,7 @@ import {
   joinWords,
   largestGroup,
   type NodeEvidence,
-  type Rule,
+  type ConclusionRule,
 } from './view.ts';
 
 interface LastRouter {
@@ -173,18 +173,27 @@ function change({ failing }: EvidenceView) {
 
 // Targets may ignore large requests: it has to have been otherwise before, or to be otherwise elsewhere.
 function blackHole({ failing, healthy }: EvidenceView) {
-  const isLargeAnsweredElsewhere = healthy.some(({ document }) => document.sizes?.large === true);
-  const group = failing.filter(({ document: { sizes }, lastGood }) => {
-    const isLost = sizes?.small === true && !sizes.large;
-    return isLost && (isLargeAnsweredElsewhere || lastGood?.sizes?.large === true);
+  const passes = (path: PathTrace | null | undefined) => path?.large?.result === 'passed';
+  const isPassedElsewhere = healthy.some((one) => passes(pathOf(one)));
+  const group = largestGroup(failing, (one) => {
+    const large = pathOf(one)?.large;
+    const isLost = large?.result === 'lost' && (isPassedElsewhere || passes(one.lastGood?.path));
+    return isLost ? String(large.last_hop) : null;
   });
-  const bytes = group[0]?.document.sizes?.largeBytes;
-  if (bytes === undefined) return [];
-  const text = `Small packets from ${joinNodes(group)} reach the target, packets of ${bytes} bytes vanish without a message (MTU black hole)`;
+  const [first] = group;
+  const path = first === undefined ? null : pathOf(first);
+  if (path?.large === undefined) return [];
+  const hop = path.hops.find((one) => one.hop === path.large?.last_hop);
+  const address = hop?.probes.find((probe) => probe.address !== null)?.address ?? null;
+  const where = hop === undefined || address === null ? '' : ` after ${describeHop(hop, address)}`;
+  const text = `Small packets from ${joinNodes(group)} reach the target, packets of ${largeBytes} bytes vanish${where} without a message (MTU black hole)`;
   return conclusion('mtu', 'path-mtu', text);
 }
 
-export const pathRules: readonly Rule[] = [rejection, loop, refusal, blackHole, pathEnds, change];
+// What the path is measured with besides small packets.
+const largeBytes = 1_500;
 
-/** What is worth a line only if nothing else explains more. */
-export const lastRules: readonly Rule[] = [accepted];
+export const pathRules: readonly ConclusionRule[] = [rejection, loop, refusal, blackHole, pathEnds, change];
+
+/** What is stated only if nothing else is. */
+export const lastRules: readonly ConclusionRule[] = [accepted];

@@ -1,6 +1,13 @@
 import { countOf } from '#kernel/text.ts';
 import type { ReceivedEvidence } from '../detail.ts';
-import { conclusion, type EvidenceView, largestGroup, type NodeEvidence, type Rule, seenFrom } from './view.ts';
+import {
+  conclusion,
+  type EvidenceView,
+  largestGroup,
+  type NodeEvidence,
+  type ConclusionRule,
+  seenFrom,
+} from './view.ts';
 
 interface ReceivedText {
   readonly rule: string;
@@ -25,4 +32,4 @@ function received(view: EvidenceView) {
   return found === null ? [] : conclusion('received', found.rule, `${found.text}${seenFrom(group, view)}`);
 }
 
-export const receivedRules: readonly Rule[] = [received];
+export const receivedRules: readonly ConclusionRule[] = [received];

@@ -6,7 +6,7 @@ import {
   largestGroup,
   type NodeEvidence,
   quoted,
-  type Rule,
+  type ConclusionRule,
   seenFrom,
 } from './view.ts';
 
@@ -17,8 +17,8 @@ function headerOf(response: ResponseEvidence | null | undefined, wanted: string)
   return response?.headers.find(([name]) => name.toLowerCase() === wanted)?.[1] ?? null;
 }
 
-/** The title of an HTML page, in one line; null without one. */
-export function titleOf(response: ResponseEvidence | null | undefined): string | null {
+// In one line; null without one.
+function titleOf(response: ResponseEvidence | null | undefined): string | null {
   const [, title = ''] = /<title[^>]*>([^<]{1,200})<\/title>/i.exec(response?.body ?? '') ?? [];
   const line = title.replaceAll(/(?:\\[rnt]|\s)+/g, ' ').trim();
   return line === '' ? null : line;
@@ -33,7 +33,7 @@ const intermediaryOf = (response: ResponseEvidence | null | undefined) =>
 // Whether the refusal differs from what this node or others get: otherwise it is the way of this server.
 function isUnusual({ document: { response }, lastGood }: NodeEvidence, others: readonly NodeEvidence[]): boolean {
   const before = lastGood?.response;
-  const isOther = before?.status != null && intermediaryOf(before) !== intermediaryOf(response);
+  const isOther = codeOf(before) !== null && intermediaryOf(before) !== intermediaryOf(response);
   return isOther || others.length > 0;
 }
 
@@ -63,8 +63,8 @@ function changedStatus(view: EvidenceView) {
   const textOf = ({ document, lastGood, failure }: NodeEvidence) => {
     const { response } = document;
     const before = lastGood?.response;
-    if (failure !== 'status' || response?.status == null || before?.status == null) return null;
-    if (codeOf(response) === codeOf(before)) return null;
+    if (failure !== 'status' || !response?.status || !before?.status || codeOf(response) === codeOf(before))
+      return null;
     const title = titleOf(response);
     const titled = title === null || title === titleOf(before) ? '' : ` with the title ${quoted(title)}`;
     return `The server answers ${response.status}${titled}; the last good answer was ${before.status}`;
@@ -84,7 +84,7 @@ function destinationOf(response: ResponseEvidence | null | undefined): string | 
 function elsewhere(view: EvidenceView) {
   const textOf = ({ document, lastGood }: NodeEvidence) => {
     const to = destinationOf(document.response);
-    if (to === null || lastGood?.response?.status == null || destinationOf(lastGood.response) === to) return null;
+    if (to === null || codeOf(lastGood?.response) === null || destinationOf(lastGood?.response) === to) return null;
     return `The server redirects to ${to}, which it did not in the last good answer`;
   };
   const group = largestGroup(view.failing, textOf);
@@ -97,7 +97,7 @@ function truncated(view: EvidenceView) {
   const textOf = (one: NodeEvidence) => {
     const response = responseOf(one);
     const announced = headerOf(response, 'content-length');
-    if (response?.bodyBytes == null || announced === null || !/^\d+$/.test(announced)) return null;
+    if (response === null || response.bodyBytes === null || announced === null || !/^\d+$/.test(announced)) return null;
     if (headerOf(response, 'content-encoding') !== null || response.failure === null || response.isWhole !== false)
       return null;
     return response.bodyBytes < Number(announced)
@@ -120,4 +120,4 @@ function changedTitle(view: EvidenceView) {
   return text === null ? [] : conclusion('response', 'response-title', `${text}${seenFrom(group, view)}`);
 }
 
-export const responseRules: readonly Rule[] = [truncated, block, elsewhere, changedStatus, changedTitle];
+export const responseRules: readonly ConclusionRule[] = [truncated, block, elsewhere, changedStatus, changedTitle];

@@ -7,7 +7,7 @@ import {
   largestGroup,
   type NodeEvidence,
   quoted,
-  type Rule,
+  type ConclusionRule,
   seenFrom,
 } from './view.ts';
 
@@ -16,7 +16,7 @@ const tlsOf = ({ document }: NodeEvidence) => document.tls;
 type TextOf = (tls: TlsEvidence, now: number) => string | null;
 
 // States a text that depends on what the server offers alone, for the nodes that were offered it.
-function stated(rule: string, textOf: TextOf): Rule {
+function stated(rule: string, textOf: TextOf): ConclusionRule {
   return (view: EvidenceView) => {
     const of = (one: NodeEvidence) => {
       const tls = tlsOf(one);
@@ -28,8 +28,8 @@ function stated(rule: string, textOf: TextOf): Rule {
   };
 }
 
-/** The common name of a distinguished name, or all of it. */
-export function commonName(distinguished: string): string {
+// The common name of a distinguished name, or all of it.
+function commonName(distinguished: string): string {
   return /(?:^|, ?)CN=([^,]+)/.exec(distinguished)?.[1] ?? distinguished;
 }
 
@@ -49,16 +49,21 @@ function dayOf(date: string, now: number): string {
   return days === 1 ? 'yesterday' : `on ${date.slice(0, 10)}`;
 }
 
-function expired({ chain, serverName }: TlsEvidence, now: number): string | null {
-  const index = chain.findIndex(({ notAfter }) => Date.parse(notAfter) < now);
+// A chain may hold more than is needed: what does not keep it from being trusted is no cause.
+function expired({ chain, serverName, problem }: TlsEvidence, now: number): string | null {
+  const index = chain.findIndex(({ notAfter }, at) => {
+    return Date.parse(notAfter) < now && (at === 0 || problem === 'CERT_HAS_EXPIRED');
+  });
   const certificate = chain[index];
   return certificate === undefined
     ? null
     : `${positionOf(chain, index, serverName)} expired ${dayOf(certificate.notAfter, now)}`;
 }
 
-function tooEarly({ chain, serverName }: TlsEvidence, now: number): string | null {
-  const index = chain.findIndex(({ notBefore }) => Date.parse(notBefore) > now);
+function tooEarly({ chain, serverName, problem }: TlsEvidence, now: number): string | null {
+  const index = chain.findIndex(({ notBefore }, at) => {
+    return Date.parse(notBefore) > now && (at === 0 || problem === 'CERT_NOT_YET_VALID');
+  });
   const certificate = chain[index];
   return certificate === undefined
     ? null
@@ -105,7 +110,7 @@ function alert({ alert: sent, failure }: TlsEvidence): string | null {
   return sent === null || failure === null ? null : `The server ends the TLS handshake with the alert ${quoted(sent)}`;
 }
 
-export const tlsRules: readonly Rule[] = [
+export const tlsRules: readonly ConclusionRule[] = [
   stated('certificate-expired', expired),
   stated('certificate-too-early', tooEarly),
   stated('certificate-name', otherName),

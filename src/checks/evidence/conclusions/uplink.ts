@@ -5,7 +5,7 @@ import {
   joinSome,
   largestGroup,
   type NodeEvidence,
-  type Rule,
+  type ConclusionRule,
 } from './view.ts';
 
 /** Whether a node cannot judge the target because it is cut off itself. */
@@ -50,4 +50,4 @@ function isolated({ failing }: EvidenceView) {
     : conclusion('uplink', 'uplink-down', text);
 }
 
-export const uplinkRules: readonly Rule[] = [deadGateway, isolated];
+export const uplinkRules: readonly ConclusionRule[] = [deadGateway, isolated];

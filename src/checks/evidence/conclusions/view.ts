@@ -1,5 +1,5 @@
 import type { FailureCode } from '../../outcome.ts';
-import type { PathHop } from '../../path/trace.ts';
+import type { PathHop } from '../../path/path-trace.ts';
 import type { EvidenceDocument } from '../detail.ts';
 
 /** What one node gathered, beside the last document of a time when it saw the target up. */
@@ -30,7 +30,7 @@ export interface EvidenceView {
   readonly now: number;
 }
 
-export type Rule = (view: EvidenceView) => readonly TopicalConclusion[];
+export type ConclusionRule = (view: EvidenceView) => readonly TopicalConclusion[];
 
 /** Makes a conclusion; the text gets its full stop. */
 export function conclusion(topic: string, rule: string, text: string): readonly TopicalConclusion[] {

@@ -1,0 +1,53 @@
+import { EvidenceDocument } from './detail.ts';
+import type { Redaction } from './redaction.ts';
+
+/** The most bytes of a document as JSON. */
+const largestBytes = 65_536;
+
+// The least important first.
+const dispensable = ['received', 'response', 'names', 'tls', 'path', 'uplink'] as const;
+
+/** The document without secrets anywhere, and no larger than 64 KiB as JSON: what is left out is in `missing`. */
+export function bounded(document: EvidenceDocument, redaction: Redaction): EvidenceDocument {
+  let left = redacted(document, redaction);
+  for (const part of dispensable) {
+    if (sizeOf(left) <= largestBytes) return left;
+    if (sizeOf(left[part] ?? null) <= largestBytes / dispensable.length) continue;
+    const reason = 'left out: the document would be larger than 64 KiB';
+    left = { ...left, [part]: null, missing: [...left.missing, { part, reason }] };
+  }
+  return left;
+}
+
+const sizeOf = (value: unknown) => Buffer.byteLength(JSON.stringify(value));
+
+// Words of ours, times and numbers: a secret that equals one of them is none.
+const closed: ReadonlySet<string> = new Set([
+  'kind',
+  'end',
+  'protocol',
+  'record',
+  'rcode',
+  'version',
+  'expiresAt',
+  'notBefore',
+  'notAfter',
+  'part',
+]);
+
+const shortestLimit = 64;
+
+function redacted(document: EvidenceDocument, redaction: Redaction): EvidenceDocument {
+  const walk = (value: unknown, key: string): unknown => {
+    if (typeof value === 'string') return closed.has(key) ? value : shortened(redaction.text(value), value);
+    if (Array.isArray(value)) return value.map((one) => walk(one, key));
+    if (typeof value !== 'object' || value === null) return value;
+    return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, walk(inner, name)]));
+  };
+  return EvidenceDocument.parse(walk(document, ''));
+}
+
+// What stands for a short secret may be longer than it, and each text has its longest length.
+function shortened(text: string, before: string): string {
+  return text.length > before.length && text.length > shortestLimit ? text.slice(0, before.length) : text;
+}

@@ -1,0 +1,22 @@
+import { defineCheck } from '../check.ts';
+import { EvidenceDocument } from './detail.ts';
+import { lines } from './lines.ts';
+import { type PlanOf, startEvidence } from './probe.ts';
+import { gatherMs, Spec } from './spec.ts';
+
+/** Gathers what a node can see of a target at the moment of a failure. It is up whatever is found, and down never. */
+export const evidenceBy = (planOf: PlanOf) =>
+  defineCheck({
+    type: 'evidence',
+    summary: 'Gathers what a node sees of a target that fails: path, names, TLS, response, and its own uplink.',
+    Spec,
+    Detail: EvidenceDocument,
+    isInternal: true,
+    phases: [],
+    facts: [],
+    deadlineMs: () => gatherMs,
+    port: () => null,
+    start: async (environment) => startEvidence(planOf, environment),
+    lines,
+    row: null,
+  });

@@ -1,0 +1,23 @@
+import type { EvidencePlan } from '../evidence/plan.ts';
+import { firstRequest } from './request.ts';
+import { evidenceSecretsOf } from './secrets.ts';
+import type { Spec } from './spec.ts';
+import { placeOf } from './tunnel.ts';
+
+/** The path to the server or the proxy, the chain of certificates unless a proxy is before it, and the response. */
+export function evidence(spec: Spec): EvidencePlan {
+  const { target } = firstRequest(spec);
+  const { proxy, family } = spec;
+  const { name, port } = proxy === undefined ? target : placeOf(proxy);
+  const { ca, client, server_name: serverName = target.name } = spec.tls;
+  const alpn = spec.http2 === 'auto' ? ['h2', 'http/1.1'] : ['http/1.1'];
+  return {
+    name,
+    family,
+    path: { protocol: 'tcp', port },
+    ...(target.secure && proxy === undefined && { tls: { port, serverName, ca, client, alpn, before: [] } }),
+    request: { spec },
+    timeoutMs: spec.timeout,
+    secrets: evidenceSecretsOf(spec),
+  };
+}
