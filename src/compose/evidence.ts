@@ -9,7 +9,7 @@ import { messageOf } from '#kernel/errors.ts';
 import type { Log } from '#kernel/log.ts';
 import type { EvidenceGatherer } from '#monitor/evidence/gatherer.ts';
 import { createEvidenceGathering, type EvidenceGathering, type EvidenceSettings } from '#monitor/evidence/gathering.ts';
-import type { Incident } from '#monitor/judge/incident.ts';
+import { type Incident, voteTable } from '#monitor/judge/incident.ts';
 import type { Board } from '#web/state/board.ts';
 
 // The part of compose.ts that is about evidence: nodes gather it as they run checks.
@@ -18,7 +18,7 @@ export interface EvidenceDependencies {
   readonly upcoming: StartupState;
   readonly checking: Pick<CheckRunner, 'runs'>;
   readonly store: EvidenceStore;
-  readonly board: Pick<Board, 'incidentsChanged'>;
+  readonly board: Pick<Board, 'incidentsChanged' | 'target'>;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -37,7 +37,7 @@ export function startEvidence({
     gatherer: gathererOver(checking, upcoming.inForce),
     store,
     openIncidents: () => upcoming.watching?.monitor.openIncidents() ?? [],
-    seenNow: (target) => upcoming.watching?.monitor.seenNow({ target }) ?? null,
+    seenNow: (target) => voteTable(board.target(target)?.votes ?? []),
     onGathered: (incident) => board.incidentsChanged([incident]),
     clock,
     log,

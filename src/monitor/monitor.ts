@@ -94,7 +94,7 @@ export interface Monitor {
   /** What becomes known about rounds of the past. */
   readonly past: Pick<PastVerdicts, 'verdictOf' | 'changed' | 'countBudgets'>;
   /** What the nodes saw of an open incident's target in its last round, if it had one since the start; or null. */
-  seenNow(incident: Pick<Incident, 'target'>): readonly VoteLine[] | null;
+  seenNow(incident: Incident): readonly VoteLine[] | null;
   /**
    * Starts no new rounds, lets those that run finish for `ms` milliseconds, then ends them. Resolves when nothing runs any
    * more; calling it again waits for the same end.

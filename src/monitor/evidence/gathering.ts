@@ -24,8 +24,8 @@ export interface EvidenceOptions {
   readonly settings: () => EvidenceSettings;
   readonly gatherer: EvidenceGatherer;
   readonly store: EvidenceStore;
-  /** What the nodes saw of a target in its last round; null if it had none since the start. */
-  readonly seenNow: (target: string) => readonly VoteLine[] | null;
+  /** What the nodes saw of a target in its last round; empty if it had none since the start. */
+  readonly seenNow: (target: string) => readonly VoteLine[];
   readonly openIncidents: () => readonly Incident[];
   /** Called when something was stored for an incident. */
   readonly onGathered: (incident: Incident) => void;
@@ -251,7 +251,7 @@ export function createEvidenceGathering(options: EvidenceOptions): EvidenceGathe
       }
     },
     async gatherNow(name) {
-      const votes = seenNow(name) ?? [];
+      const votes = seenNow(name);
       const question = {
         ...stateOf(name),
         occasion: 'demand',
