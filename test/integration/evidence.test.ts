@@ -40,7 +40,10 @@ notify:
   const id = String(row?.['id']);
   const { incident } = (await (await fetch(`${url}/api/v1/incidents/${id}`)).json()) as any;
   expect(incident.evidence).toHaveLength(1);
-  expect(incident.evidence[0]).toMatchObject({ occasion: 'opened', conclusions: [{ text: expect.stringMatching(refused) }] });
+  expect(incident.evidence[0]).toMatchObject({
+    occasion: 'opened',
+    conclusions: [{ text: expect.stringMatching(refused) }],
+  });
   expect(incident.evidence[0].nodes).toMatchObject([
     { node: 'de1', is_failing: true, failure: 'refused', document: { path: { protocol: 'tcp' } } },
     { node: 'fr1', is_failing: true },
@@ -114,6 +117,8 @@ notify: { ops: { email: { to: [ops@example.com] } } }
   expect(query(program.database, 'SELECT * FROM evidence')).toEqual([]);
   // The healthy one is remembered.
   await eventually(30_000, () =>
-    expect(query(program.database, 'SELECT target, node FROM good_evidence')).toEqual([{ target: 'shop', node: 'de1' }]),
+    expect(query(program.database, 'SELECT target, node FROM good_evidence')).toEqual([
+      { target: 'shop', node: 'de1' },
+    ]),
   );
 });

@@ -28,11 +28,7 @@ const Gathered = z.object({
 const waitMs = 25_000;
 
 /** Has the running daemon gather evidence about a target now, and prints it. */
-export async function gatherEvidence(
-  target: string,
-  options: DaemonOptions,
-  context: CommandContext,
-): Promise<number> {
+export async function gatherEvidence(target: string, options: DaemonOptions, context: CommandContext): Promise<number> {
   const { evidence, incident } = await ask({ ...options, waitMs }, context, Gathered, '/-/evidence', { target });
   if (options.json === true) return 0;
   const lines = evidence.flatMap(({ conclusions, nodes }) => [

@@ -109,7 +109,7 @@ function refusalByHistory(
       return endedAt !== null || now - openedAt > evidenceLimits.freshMs ? 'too_late' : null;
     case 'cause_changed': {
       const code = commonestCode(votes);
-      if (endedAt !== null || code === null) return 'not_failing';
+      if (endedAt !== null || code === null || gathered.length === 0) return 'not_failing';
       // What nodes see of an outage goes to and fro.
       return gathered.some(({ codes }) => codes.includes(code)) ? 'already_gathered' : null;
     }
@@ -124,7 +124,12 @@ function refusalByHistory(
 
 function nodesFor({ votes, nodes, occasion }: EvidenceQuestion): readonly EvidenceNode[] {
   const able = votes.filter((vote) => !isOwnVote(vote) && nodes?.includes(vote.node) === true);
-  const failing = able.filter(({ status }) => status === 'down').slice(0, evidenceLimits.failingNodes);
+  // What is new first.
+  const news = occasion === 'cause_changed' ? commonestCode(votes) : null;
+  const failing = able
+    .filter(({ status }) => status === 'down')
+    .toSorted((a, b) => Number(b.code === news) - Number(a.code === news))
+    .slice(0, evidenceLimits.failingNodes);
   const healthy = able.filter(({ status }) => status === 'up');
   const isAboutHealth = occasion === 'ended' || (occasion === 'demand' && failing.length === 0);
   if (!isAboutHealth && failing.length === 0) return [];

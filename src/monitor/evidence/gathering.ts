@@ -106,7 +106,8 @@ export function createEvidenceGathering(options: EvidenceOptions): EvidenceGathe
       if (kind === 'wait') continue;
       waiting.delete(key);
       if ('nodes' in decided) void gatherFor(incident, occasion, votes, decided.nodes);
-      else if ('reason' in decided && decided.reason === 'storm') note(incident, occasion, leftOut.words);
+      else if ('reason' in decided && decided.reason === 'storm' && occasion === 'opened')
+        note(incident, occasion, leftOut.words);
     }
     if (waiting.size > 0) wake(againMs);
   }

@@ -76,6 +76,7 @@ test.each<[string, Partial<EvidenceQuestion>]>([
   ['already_gathered', { occasion: 'ended', gathered: [before, { ...before, occasion: 'ended' }], incident: over }],
   ['already_gathered', { occasion: 'cause_changed', gathered: [{ ...before, codes: ['refused'] }] }],
   ['not_failing', { occasion: 'cause_changed', gathered: [before], incident: over }],
+  ['not_failing', { occasion: 'cause_changed' }],
   ['already_gathered', { occasion: 'cause_changed', gathered: Array.from({ length: 10 }, () => before) }],
 ])('nothing is gathered: %s', (reason, changes) => {
   expect(decideEvidence({ ...opened, ...changes })).toEqual(refuse(reason));
