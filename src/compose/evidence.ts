@@ -7,8 +7,8 @@ import { evidenceInWords, type EvidenceStore } from '#history/evidence.ts';
 import type { Clock } from '#kernel/clock.ts';
 import { messageOf } from '#kernel/errors.ts';
 import type { Log } from '#kernel/log.ts';
-import type { EvidenceGatherer } from '#monitor/evidence/gatherer.ts';
-import { createEvidenceGathering, type EvidenceGathering, type EvidenceSettings } from '#monitor/evidence/gathering.ts';
+import type { EvidenceGatherer, EvidenceSettings } from '#monitor/evidence/gatherer.ts';
+import { createEvidenceGathering, type EvidenceGathering } from '#monitor/evidence/gathering.ts';
 import { type Incident, voteTable } from '#monitor/judge/incident.ts';
 import type { Board } from '#web/state/board.ts';
 

@@ -9,7 +9,6 @@ import { dayMs } from '#kernel/units.ts';
 import { and, type BetterSQLite3Database, eq, lt } from './drizzle.ts';
 import type { OpenDatabase } from './open.ts';
 import { evidence, goodEvidence } from './schema.ts';
-import type { SharedWriting } from './shared-store.ts';
 
 /** A row as every hub writes it; `content` in base64. */
 export interface PackedEvidence {
@@ -41,7 +40,7 @@ interface EvidenceDependencies {
   readonly file: Pick<OpenDatabase, 'raw' | 'drizzle' | 'waitForDisk'>;
   readonly guard: <Result>(action: () => Result) => Result;
   /** Null unless several hubs share the history. */
-  readonly sharing: Pick<SharedWriting, 'write'> | null;
+  readonly sharing: { write(write: { kind: 'evidence'; evidence: PackedEvidence }): void } | null;
 }
 
 /** The evidence of incidents, and of times when all was well. The latter stays on this hub if several share the history. */

@@ -126,9 +126,10 @@ function nodesFor({ votes, nodes, occasion }: EvidenceQuestion): readonly Eviden
   const able = votes.filter((vote) => !isOwnVote(vote) && nodes?.includes(vote.node) === true);
   // What is new first.
   const news = occasion === 'cause_changed' ? commonestCode(votes) : null;
+  const isNews = ({ code }: VoteLine) => news !== null && code === news;
   const failing = able
     .filter(({ status }) => status === 'down')
-    .toSorted((a, b) => Number(b.code === news) - Number(a.code === news))
+    .toSorted((a, b) => Number(isNews(b)) - Number(isNews(a)))
     .slice(0, evidenceLimits.failingNodes);
   const healthy = able.filter(({ status }) => status === 'up');
   const isAboutHealth = occasion === 'ended' || (occasion === 'demand' && failing.length === 0);

@@ -1,4 +1,5 @@
 import type { CheckSpec, EvidenceDocument, FailureCode } from '#checks/index.ts';
+import type { Target } from '../judge/target.ts';
 
 /** What one node is asked to gather. */
 export interface GatheringRequest {
@@ -19,4 +20,14 @@ export interface EvidenceGatherer {
   nodes(): readonly string[] | null;
   /** Takes at most some 15 seconds. Rejects with the signal's reason. */
   gather(request: GatheringRequest, signal: AbortSignal): Promise<GatheringResult>;
+}
+
+/** What is configured about evidence, as it is in force. */
+export interface EvidenceSettings {
+  /** Whether it is gathered about this target. */
+  isEnabled(target: string): boolean;
+  /** Whether nodes gather it about healthy targets too, once a day. */
+  readonly lastGood: boolean;
+  /** Null if there is no such target. */
+  targetOf(name: string): Target | null;
 }

@@ -1,3 +1,4 @@
+import { checkOf } from '#checks/index.ts';
 import type { EvidenceOccasion, EvidenceStore, GatheredEvidence } from '#history/evidence.ts';
 import type { Clock } from '#kernel/clock.ts';
 import { messageOf, WatchpostError } from '#kernel/errors.ts';
@@ -6,19 +7,9 @@ import { type Incident, isAboutUs, type VoteLine, voteTable } from '../judge/inc
 import type { Target } from '../judge/target.ts';
 import type { Vote } from '../judge/vote.ts';
 import { commonestCode, decideEvidence, type EvidenceNode, type EvidenceRefusal } from './decision.ts';
-import type { EvidenceGatherer } from './gatherer.ts';
+import type { EvidenceGatherer, EvidenceSettings } from './gatherer.ts';
 import { createGoodGathering } from './good.ts';
 import { chooseAcrossNetworks, networkOf, type StormCandidate, stormLimits } from './storm.ts';
-
-/** What is configured about evidence, as it is in force. */
-export interface EvidenceSettings {
-  /** Whether it is gathered about this target. */
-  isEnabled(target: string): boolean;
-  /** Whether nodes gather it about healthy targets too, once a day. */
-  readonly lastGood: boolean;
-  /** Null if there is no such target. */
-  targetOf(name: string): Target | null;
-}
 
 export interface EvidenceOptions {
   readonly settings: () => EvidenceSettings;
@@ -136,7 +127,7 @@ export function createEvidenceGathering(options: EvidenceOptions): EvidenceGathe
       now: clock.now(),
       target: name,
       isEnabled: target !== null && inForce.isEnabled(name),
-      isHeartbeat: target?.spec.type === 'heartbeat',
+      isHeartbeat: target !== null && checkOf(target.spec.type).heard !== null,
       isBusy: busy.has(name),
       loads,
       nodes: gatherer.nodes(),

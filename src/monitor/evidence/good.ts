@@ -1,9 +1,13 @@
+import { checkOf } from '#checks/index.ts';
+import type { EvidenceStore } from '#history/evidence.ts';
+import type { Clock } from '#kernel/clock.ts';
 import { messageOf } from '#kernel/errors.ts';
 import { stableFraction } from '#kernel/hash.ts';
+import type { Log } from '#kernel/log.ts';
 import { dayMs } from '#kernel/units.ts';
 import type { Target } from '../judge/target.ts';
 import type { Vote } from '../judge/vote.ts';
-import type { EvidenceOptions } from './gathering.ts';
+import type { EvidenceGatherer, EvidenceSettings } from './gatherer.ts';
 
 /** What nodes gather of targets that they see up, to compare it with when they fail. */
 export interface GoodGathering {
@@ -12,9 +16,15 @@ export interface GoodGathering {
   idle(): Promise<void>;
 }
 
-type GoodOptions = Pick<EvidenceOptions, 'settings' | 'gatherer' | 'store' | 'clock' | 'log'> & {
+interface GoodOptions {
+  readonly settings: () => EvidenceSettings;
+  readonly gatherer: EvidenceGatherer;
+  readonly store: Pick<EvidenceStore, 'goodEvidenceTimes' | 'saveGoodEvidence'>;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Ends what is being gathered. */
   readonly signal: AbortSignal;
-};
+}
 
 // From one gathering to the next of any target, so that it is spread also if it is all new.
 const pauseMs = 2_000;
@@ -70,7 +80,7 @@ export function createGoodGathering({ settings, gatherer, store, clock, log, sig
       if (running !== null || clock.elapsed() < restUntil || signal.aborted) return;
       days ??= readDays();
       const { lastGood, isEnabled } = settings();
-      if (!lastGood || !isEnabled(target.name) || target.spec.type === 'heartbeat') return;
+      if (!lastGood || !isEnabled(target.name) || checkOf(target.spec.type).heard !== null) return;
       const known = days;
       const due = votes.find(
         ({ node, outcome }) =>

@@ -1,20 +1,23 @@
 import { singleLine } from '#kernel/text.ts';
 import type { Incident } from '../judge/incident.ts';
-import type { ContentOptions } from './content.ts';
 import type { MessagePart } from './message-part.ts';
+
+interface EvidenceOptions {
+  readonly evidenceOf?: ((incident: Incident) => readonly string[]) | undefined;
+}
 
 const longestLine = 300;
 const mostLines = 3;
 const mostIncidents = 5;
 
 /** What evidence says of the cause of an incident, in at most three sentences; none if nothing is known by now. */
-export function evidenceOf(incident: Incident, { evidenceOf: find }: ContentOptions): readonly string[] {
+export function evidenceOf(incident: Incident, { evidenceOf: find }: EvidenceOptions): readonly string[] {
   const lines = (find?.(incident) ?? []).slice(0, mostLines).map((line) => singleLine(line, longestLine));
   return incident.endedAt === null ? lines : lines.map((line) => `When it failed: ${line}`);
 }
 
 /** The first sentence about each of the first incidents of several, with its target. */
-export function evidenceOfMany(parts: readonly MessagePart[], options: ContentOptions): readonly string[] {
+export function evidenceOfMany(parts: readonly MessagePart[], options: EvidenceOptions): readonly string[] {
   const found = parts.slice(0, mostIncidents).flatMap(({ incident }) => {
     const [line] = evidenceOf(incident, options);
     return line === undefined ? [] : [{ line, target: singleLine(incident.target, 40) }];
