@@ -1,7 +1,7 @@
 import { messageOf } from '#kernel/errors.ts';
 import type { AddressFamily } from '../address.ts';
 import { describeError, linux, type PingLibc } from '../ping/libc.ts';
-import { createReceiveBuffer, type ReceiveBuffer } from '../ping/receive-buffer.ts';
+import { sharedReceiveBuffer, type ReceiveBuffer } from '../ping/receive-buffer.ts';
 import { kindOfNotice, mtuOf, type OpenedPathSocket, type ProbeAnswer, type PathSocket } from './probe-socket.ts';
 import { bindTo, setOption, socketAddress } from './socket-options.ts';
 
@@ -66,7 +66,7 @@ class ConnectionProbes implements PathSocket {
   constructor(libc: PingLibc, options: ConnectionProbeOptions) {
     this.#libc = libc;
     this.#options = options;
-    this.#buffer = createReceiveBuffer(libc, 1);
+    this.#buffer = sharedReceiveBuffer(libc);
     this.#destination = socketAddress(options.address, options.family, options.port);
   }
 

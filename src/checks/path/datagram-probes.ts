@@ -2,7 +2,7 @@ import type { Random } from '#kernel/random.ts';
 import { messageOf } from '#kernel/errors.ts';
 import type { AddressFamily } from '../address.ts';
 import { describeError, linux, type PingLibc } from '../ping/libc.ts';
-import { createReceiveBuffer, type ReceivedPacket } from '../ping/receive-buffer.ts';
+import { sharedReceiveBuffer, type ReceivedPacket } from '../ping/receive-buffer.ts';
 import { sendShaped } from '../ping/shape.ts';
 import { sameHost } from '../ping/socket-address.ts';
 import {
@@ -51,7 +51,7 @@ export function openDatagramProbes(libc: PingLibc, options: DatagramProbeOptions
 }
 
 function wrap(libc: PingLibc, fd: number, { address, family, port, random }: DatagramProbeOptions): PathSocket {
-  const buffer = createReceiveBuffer(libc);
+  const buffer = sharedReceiveBuffer(libc);
   const destination = socketAddress(address, family, port);
   const token = random.bytes(tokenLength);
   let closed = false;

@@ -2,7 +2,7 @@ import type { Random } from '#kernel/random.ts';
 import type { AddressFamily } from '../address.ts';
 import type { PingLibc } from '../ping/libc.ts';
 import { createEchoRequest, readEchoReply, readEchoRequest } from '../ping/packet.ts';
-import type { ReceivedPacket } from '../ping/receive-buffer.ts';
+import { type ReceivedPacket, sharedReceiveBuffer } from '../ping/receive-buffer.ts';
 import { encodeSocketAddress, sameHost } from '../ping/socket-address.ts';
 import { type EchoSocket, openEchoSocket } from '../ping/socket.ts';
 import {
@@ -34,7 +34,12 @@ export function openEchoProbes(
   { address, family, localAddress, random }: EchoProbeOptions,
 ): OpenedPathSocket {
   const [high = 0, low = 0] = random.bytes(2);
-  const opened = openEchoSocket(libc, { family, localAddress, identifier: (high << 8) | low });
+  const opened = openEchoSocket(libc, {
+    family,
+    localAddress,
+    identifier: (high << 8) | low,
+    buffer: sharedReceiveBuffer(libc),
+  });
   if (!opened.ok) return opened;
   return { ok: true, socket: wrap(opened.socket, address, random.bytes(tokenLength)) };
 }

@@ -45,17 +45,24 @@ export interface RoundsResult {
   readonly namelessReplies: number;
 }
 
-// Two at a time, so that the destination is found before many probes go beyond it; connections are more to it than packets.
-const atOnce = 2;
-const paceMs: Readonly<Record<PathProtocol, number>> = { udp: 6, icmp: 6, tcp: 20 };
+// A few at a time, so that the destination is found before many probes go beyond it, and this thread wakes up rarely; connections are more
+// to a destination than packets.
+const paces: Readonly<Record<PathProtocol, { readonly atOnce: number; readonly everyMs: number }>> = {
+  udp: { atOnce: 4, everyMs: 12 },
+  icmp: { atOnce: 4, everyMs: 12 },
+  tcp: { atOnce: 2, everyMs: 20 },
+};
+
 /** How long sending one round may take. */
 export function longestSendingMs(protocol: PathProtocol, maxHops: number): number {
-  return (Math.ceil(maxHops / atOnce) + 1) * (paceMs[protocol] + shortestMs);
+  return (Math.ceil(maxHops / paces[protocol].atOnce) + 1) * (paces[protocol].everyMs + shortestMs);
 }
 
 // As in a ping, the socket is read late by at most a third of the time since the last probe: the kernel took the times.
 const lateness = 1 / 3;
 const shortestMs = 1;
+// Of a refused connection the kernel takes no time.
+const readMs: Readonly<Record<PathProtocol, number>> = { udp: 6, icmp: 6, tcp: 1 };
 const longestMs = 50;
 // Routers that quote only headers answer fast or not at all, when they are asked one by one.
 const singleWaitMs = 300;
@@ -150,7 +157,10 @@ class Rounds {
 
   pauseMs(): number {
     const now = this.#clock.elapsed();
-    const pause = Math.min(Math.max((now - this.#lastSentAt) * lateness, shortestMs), longestMs);
+    const shortest = readMs[this.#plan.protocol];
+    const pause = this.#isWaiting
+      ? Math.min(Math.max((now - this.#lastSentAt) * lateness, shortest), longestMs)
+      : longestMs;
     return this.#isSent ? pause : Math.min(pause, Math.max(this.#sendAt - now, 0));
   }
 
@@ -180,17 +190,22 @@ class Rounds {
     return this.#single === null || this.#single.answer !== null;
   }
 
+  get #isWaiting(): boolean {
+    return this.#probes.some(({ answer, hop }) => answer === null && hop <= this.#end);
+  }
+
   get #isSent(): boolean {
     return this.#round >= this.#plan.rounds;
   }
 
   #sendSome(): void {
-    for (let count = 0; count < atOnce && this.#hop <= this.#end && this.#errno === null; count += 1) {
+    const pace = paces[this.#plan.protocol];
+    for (let count = 0; count < pace.atOnce && this.#hop <= this.#end && this.#errno === null; count += 1) {
       this.#send(this.#hop);
       this.#hop += 1;
     }
     this.#lastSentAt = this.#clock.elapsed();
-    this.#sendAt = this.#lastSentAt + paceMs[this.#plan.protocol];
+    this.#sendAt = this.#lastSentAt + pace.everyMs;
     if (this.#hop <= this.#end) return;
     this.#round += 1;
     this.#hop = 1;

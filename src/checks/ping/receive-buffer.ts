@@ -51,6 +51,15 @@ const dataLengthAt = 56;
 const room = { vector: 16, peer: 32, control: 256, data: 2_048 } as const;
 const slotSize = room.vector + room.peer + room.control + room.data;
 
+const shared = new WeakMap<PingLibc, ReceiveBuffer>();
+
+/** One for all sockets that are opened for a moment: each reading is done with before another one begins. */
+export function sharedReceiveBuffer(libc: PingLibc): ReceiveBuffer {
+  const known = shared.get(libc) ?? createReceiveBuffer(libc);
+  shared.set(libc, known);
+  return known;
+}
+
 export function createReceiveBuffer(libc: PingLibc, slots = 16): ReceiveBuffer {
   const memory = new ArrayBuffer(slots * (header.size + slotSize));
   const headers = new Uint8Array(memory, 0, slots * header.size);

@@ -1,7 +1,7 @@
 import { messageOf } from '#kernel/errors.ts';
 import type { AddressFamily } from '../address.ts';
 import { describeError, type PingLibc, linux } from './libc.ts';
-import { createReceiveBuffer, type ReceivedPacket } from './receive-buffer.ts';
+import { createReceiveBuffer, type ReceiveBuffer, type ReceivedPacket } from './receive-buffer.ts';
 import { stripIpv4Header } from './packet.ts';
 import { sendShaped, type Shape } from './shape.ts';
 import { encodeSocketAddress } from './socket-address.ts';
@@ -47,6 +47,8 @@ export interface SocketOptions {
   readonly localAddress: string | undefined;
   /** The identifier to use if the kernel gives none. */
   readonly identifier: number;
+  /** Memory to receive into, if it shares it with others. */
+  readonly buffer?: ReceiveBuffer;
 }
 
 export type OpenedSocket =
@@ -86,7 +88,7 @@ export function openEchoSocket(libc: PingLibc, options: SocketOptions): OpenedSo
 const roundsPerDrain = 128;
 
 function wrap(libc: PingLibc, fd: number, raw: boolean, options: SocketOptions): EchoSocket {
-  const buffer = createReceiveBuffer(libc);
+  const buffer = options.buffer ?? createReceiveBuffer(libc);
   const withHeader = raw && options.family === 4;
   const state = { closed: false, departures: 0 };
 
