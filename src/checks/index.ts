@@ -103,6 +103,8 @@ export interface AnyCheck {
   readonly sendsMany: boolean;
   otherHosts(spec: CheckSpec): readonly string[];
   readonly overApi: Readonly<Record<string, unknown>>;
+  /** Whether the program itself starts its checks, so that it is in no list that people choose from. */
+  readonly isInternal: boolean;
   /** What is gathered about a target when it fails; null if there is nothing to gather. */
   evidence(spec: CheckSpec): EvidencePlan | null;
   port(spec: CheckSpec): string | null;
@@ -145,6 +147,7 @@ const byType: ReadonlyMap<string, AnyCheck> = new Map(
       forStrangers: same,
       otherHosts: () => [],
       evidence: () => null,
+      isInternal: false,
       overApi: {},
       table: { did: 'are up', columns: [], cells: () => [] },
       ...check,

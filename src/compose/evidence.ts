@@ -62,7 +62,7 @@ function settingsOf(config: Config): EvidenceSettings {
 }
 
 /** Has nodes gather evidence as they run checks, beside the schedule. */
-export function gathererOver(
+function gathererOver(
   checking: Pick<CheckRunner, 'runs'>,
   inForce: () => Pick<Config, 'evidence' | 'foreignService'>,
 ): EvidenceGatherer {

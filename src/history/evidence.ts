@@ -66,7 +66,7 @@ export function evidenceInWords(evidence: readonly GatheredEvidence[]): readonly
 }
 
 /** What a gathering shows. */
-export function concluded(parts: readonly GatheredEvidence[], at: number): readonly Conclusion[] {
+function concluded(parts: readonly GatheredEvidence[], at: number): readonly Conclusion[] {
   const known = parts.flatMap(({ node, isFailing, failure, document, lastGood }) =>
     document === null ? [] : [{ node, isFailing, failure, document, lastGood: lastGood?.document ?? null }],
   );

@@ -56,7 +56,8 @@ export function createEvidenceStore({ file, guard, sharing }: EvidenceDependenci
           for (const row of rows) sharing.write({ kind: 'evidence', evidence: row });
           return;
         }
-        waitForDisk(true);
+        // What nodes saw is lost with the power only: a storm of notes must not wait for the disk.
+        waitForDisk(false);
         raw
           .transaction(() => {
             for (const row of rows) writePacked(database, row);

@@ -38,13 +38,15 @@ notify:
 
   const [row] = query(program.database, 'SELECT id FROM incidents');
   const id = String(row?.['id']);
-  const { incident } = (await (await fetch(`${url}/api/v1/incidents/${id}`)).json()) as any;
+  const { incident } = (await (await fetch(`${url}/api/v1/incidents/${id}`)).json()) as {
+    readonly incident: { readonly evidence: readonly { readonly nodes: unknown }[] };
+  };
   expect(incident.evidence).toHaveLength(1);
   expect(incident.evidence[0]).toMatchObject({
     occasion: 'opened',
     conclusions: [{ text: expect.stringMatching(refused) }],
   });
-  expect(incident.evidence[0].nodes).toMatchObject([
+  expect(incident.evidence[0]?.nodes).toMatchObject([
     { node: 'de1', is_failing: true, failure: 'refused', document: { path: { protocol: 'tcp' } } },
     { node: 'fr1', is_failing: true },
   ]);

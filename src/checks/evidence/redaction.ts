@@ -25,7 +25,7 @@ const secretName = String.raw`[\w-]{0,40}(?:passw(?:or)?d|passwd|secret|token|ap
 const patterns: readonly (readonly [RegExp, string])[] = [
   [/-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]{0,40}PRIVATE KEY-----|$)/g, hidden],
   [/\beyJ[\w-]{5,}\.[\w-]{2,}\.[\w-]*/g, hidden],
-  [/\b(Bearer|Basic|Digest|Negotiate)\s+[\w.~+/=-]{6,}/gi, `$1 ${hidden}`],
+  [/\b(Bearer|Basic|Digest|Negotiate)\s+(?![\w-]+=")[\w.~+/=-]{6,}/gi, `$1 ${hidden}`],
   [/\b(?:gh[oprsu]|glpat|xox[abprs]|sk|pk|rk)[-_][\w-]{16,}/g, hidden],
   [/\b(?:AKIA|ASIA)[0-9A-Z]{16}\b/g, hidden],
   [new RegExp(String.raw`(\b${secretName}\\?["']?\s{0,3}[:=]\s{0,3}\\?["']?)[^\s"'&;,<>\\]+`, 'gi'), `$1${hidden}`],
@@ -36,8 +36,10 @@ const patterns: readonly (readonly [RegExp, string])[] = [
 /** Redacts these secrets in every spelling, what looks like one, and what the RE2 patterns match. */
 export function createRedaction(secrets: readonly string[], wanted: readonly string[]): Redaction {
   const custom = wanted.map((source) => compilePattern(source));
-  let spelled = spellings(secrets);
+  const known = [...secrets];
+  let spelled = spellings(known);
   const text = (written: string, isCut = false): string => {
+    if (spelled === null) return hidden;
     let left = spelled.reduce((whole, secret) => withoutSecret(whole, secret, isCut), written);
     for (const [pattern, by] of patterns) left = left.replaceAll(pattern, by);
     return custom.reduce((whole, pattern) => pattern.replaceAll(whole, hidden), left);
@@ -51,25 +53,37 @@ export function createRedaction(secrets: readonly string[], wanted: readonly str
       return name.toLowerCase() === 'set-cookie' && cookie !== undefined ? `${text(cookie)}=${hidden}` : hidden;
     },
     add(secret) {
-      spelled = spellings([...secrets, secret]);
+      known.push(secret);
+      spelled = spellings(known);
     },
   };
 }
 
 function withoutSecret(text: string, secret: string, isCut: boolean): string {
   let left = text.replaceAll(secret, hidden);
-  if (!isCut && !left.includes('…')) return left;
-  for (let length = secret.length - 1; length >= shortest; length -= 1) {
-    const start = secret.slice(0, length);
-    left = left.replaceAll(`${start}…`, `${hidden}…`);
-    if (isCut && left.endsWith(start)) left = `${left.slice(0, -length)}${hidden}`;
+  if (left.includes('…')) {
+    const parts = left.split('…');
+    left = parts.map((part, index) => (index < parts.length - 1 ? withoutStart(part, secret) : part)).join('…');
   }
-  return left;
+  return isCut ? withoutStart(left, secret) : left;
 }
 
+// A text without the beginning of a secret at its end.
+function withoutStart(text: string, secret: string): string {
+  for (let length = Math.min(secret.length - 1, text.length); length >= shortest; length -= 1) {
+    if (text.endsWith(secret.slice(0, length))) return `${text.slice(0, -length)}${hidden}`;
+  }
+  return text;
+}
+
+// Each is looked for in every text. Of a request with more parts nothing that could be an echo of it is shown.
+const mostSecrets = 200;
+
 // As a target may echo it: as it is, in a line, in a URL, in JSON, in HTML, in base64, with escapes.
-function spellings(secrets: readonly string[]): readonly string[] {
-  const all = secrets.flatMap((secret) => {
+function spellings(secrets: readonly string[]): readonly string[] | null {
+  const distinct = new Set(secrets.filter((secret) => secret.length >= shortest));
+  if (distinct.size > mostSecrets) return null;
+  const all = [...distinct].flatMap((secret) => {
     const bytes = Buffer.from(secret);
     return [
       secret,

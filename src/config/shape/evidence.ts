@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { PatternText } from '#checks/index.ts';
 
-export const EvidenceKeys = z.strictObject({
+const EvidenceKeys = z.strictObject({
   enabled: z.boolean().default(true).describe('Whether evidence is gathered at all.'),
   redact: z
     .array(PatternText())

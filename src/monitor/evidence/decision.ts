@@ -3,7 +3,7 @@ import type { EvidenceOccasion } from '#history/evidence.ts';
 import { type Incident, isAboutUs, isOwnVote, type VoteLine } from '../judge/incident.ts';
 
 /** How much is gathered, and when. */
-export const evidenceLimits = {
+const evidenceLimits = {
   failingNodes: 3,
   healthyNodes: 1,
   /** How many gatherings a node does at the same time. */

@@ -79,8 +79,8 @@ export function createGoodGathering({ settings, gatherer, store, clock, log, sig
     roundDone(target, votes) {
       if (running !== null || clock.elapsed() < restUntil || signal.aborted) return;
       days ??= readDays();
-      const { lastGood, isEnabled } = settings();
-      if (!lastGood || !isEnabled(target.name) || checkOf(target.spec.type).heard !== null) return;
+      const inForce = settings();
+      if (!inForce.lastGood || !inForce.isEnabled(target.name) || checkOf(target.spec.type).heard !== null) return;
       const known = days;
       const due = votes.find(
         ({ node, outcome }) =>

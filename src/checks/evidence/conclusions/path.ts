@@ -13,16 +13,20 @@ import {
 interface LastRouter {
   readonly hop: PathHop;
   readonly address: string;
+  readonly kinds: readonly string[];
 }
 
 const pathOf = ({ document }: NodeEvidence) => document.path;
 const endOf = (evidence: NodeEvidence) => pathOf(evidence)?.end ?? null;
 
-// The last hop that answered, if it is not the destination.
+// The last router that answered, at the first hop where it did: one that rejects answers for the hop behind it, too.
 function lastRouter(path: PathTrace | null): LastRouter | null {
-  const hop = path?.hops.findLast(({ probes }) => probes.some(({ address }) => address !== null));
-  const address = hop?.probes.find((probe) => probe.address !== null)?.address ?? null;
-  return hop === undefined || address === null || address === path?.address ? null : { hop, address };
+  const addressOf = ({ probes }: PathHop) => probes.find((probe) => probe.address !== null)?.address ?? null;
+  const last = path?.hops.findLast((one) => addressOf(one) !== null);
+  const address = last === undefined ? null : addressOf(last);
+  if (path === null || last === undefined || address === null || address === path.address) return null;
+  const kinds = last.probes.map(({ kind }) => kind);
+  return { hop: path.hops.find((one) => addressOf(one) === address) ?? last, address, kinds };
 }
 
 const endsInSilence = (evidence: NodeEvidence) => endOf(evidence) === 'silent' || endOf(evidence) === 'limit';
@@ -63,28 +67,37 @@ function pathEnds({ failing, healthy }: EvidenceView) {
   );
 }
 
+// What a router can say when it does not forward a packet, and what that means.
+const rejections: readonly { readonly kind: string; readonly rule: string; readonly say: (nodes: string) => string }[] =
+  [
+    { kind: 'prohibited', rule: 'path-rejected', say: (nodes) => `rejects packets from ${nodes}: they are prohibited` },
+    {
+      kind: 'port_unreachable',
+      rule: 'path-rejected',
+      say: (nodes) => `rejects packets from ${nodes} in place of the target (port unreachable)`,
+    },
+    {
+      kind: 'unreachable',
+      rule: 'path-unreachable',
+      say: (nodes) => `reports to ${nodes} that the target is unreachable`,
+    },
+  ];
+
 function rejection({ failing }: EvidenceView) {
-  const kindOf = (one: NodeEvidence) => {
+  const rejectionOf = (one: NodeEvidence) => {
     const last = endOf(one) === 'rejected' ? lastOf(one) : null;
-    const kinds = last?.hop.probes.map(({ kind }) => kind) ?? [];
-    return kinds.find((kind) => kind === 'prohibited') ?? kinds.find((kind) => kind === 'unreachable') ?? null;
+    return rejections.find(({ kind }) => last?.kinds.includes(kind)) ?? null;
   };
-  const group = largestGroup(failing, (one) =>
-    kindOf(one) === null ? null : `${kindOf(one)} ${lastOf(one)?.address ?? ''}`,
-  );
+  const group = largestGroup(failing, (one) => {
+    const found = rejectionOf(one);
+    return found === null ? null : `${found.kind} ${lastOf(one)?.address ?? ''}`;
+  });
   const [first] = group;
   const last = first === undefined ? null : lastOf(first);
-  if (first === undefined || last === null) return [];
-  const where = describeHop(last.hop, last.address);
-  const text =
-    kindOf(first) === 'prohibited'
-      ? `${where} rejects packets from ${joinNodes(group)}: they are prohibited`
-      : `${where} reports to ${joinNodes(group)} that the target is unreachable`;
-  return conclusion(
-    'path',
-    kindOf(first) === 'prohibited' ? 'path-rejected' : 'path-unreachable',
-    `The router ${text}`,
-  );
+  const found = first === undefined ? null : rejectionOf(first);
+  if (last === null || found === null) return [];
+  const text = `The router ${describeHop(last.hop, last.address)} ${found.say(joinNodes(group))}`;
+  return conclusion('path', found.rule, text);
 }
 
 // The addresses of one turn, if the path ends in the same turn twice.
