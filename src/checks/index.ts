@@ -26,7 +26,7 @@ export { AddressRange, addressRules, type AddressFamily, addressObjection, type 
 export { probeFindings } from './as-probe.ts';
 export type { Capability, Dialect, HeartbeatSettings, ProbeEnvironment, ProbeContext } from './check.ts';
 export { formatHostPort, parseEndpoint } from './endpoint.ts';
-export { type Conclusion, conclude, type NodeEvidence } from './evidence/conclusions.ts';
+export { type Conclusion, conclude } from './evidence/conclusions.ts';
 export { EvidenceDocument } from './evidence/detail.ts';
 export { createGates, type Gate } from './gate.ts';
 export { NodeInfo, type NodeSelection, ownNodeName, shownNode } from './node-info.ts';

@@ -12,7 +12,7 @@ import type { OpenedPathSocket } from './probe-socket.ts';
 import { runRounds, type RoundsPlan } from './rounds.ts';
 import type { PathProtocol, PathTrace as Trace } from './path-trace.ts';
 
-export { type PathHop, PathTrace } from './path-trace.ts';
+export { PathTrace } from './path-trace.ts';
 
 export interface TraceOptions {
   /** The destination, as the gate pinned it. */

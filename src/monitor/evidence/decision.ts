@@ -29,6 +29,20 @@ export type EvidenceRefusal =
   | 'not_failing'
   | 'storm';
 
+/** The same in words, for an operator who asked. */
+export const refusalTexts: Readonly<Record<EvidenceRefusal, string>> = {
+  disabled: 'evidence is disabled for this target: see "evidence" in the configuration',
+  own_incident: 'no evidence is gathered about Watchpost itself',
+  heartbeat: 'this target sends heartbeats: nodes do not check it',
+  foreign_service: 'another check service runs the checks (service.url): evidence is not available',
+  suppressed: 'its notifications are suppressed',
+  already_gathered: 'evidence was gathered already',
+  too_late: 'the incident began too long ago',
+  too_short: 'the incident was short',
+  not_failing: 'no online node has seen this target lately',
+  storm: 'too many targets fail together',
+};
+
 /** Why it has to wait. */
 export type EvidenceDelay = 'target_busy' | 'node_busy';
 

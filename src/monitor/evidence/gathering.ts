@@ -6,13 +6,7 @@ import type { Log } from '#kernel/log.ts';
 import { type Incident, isAboutUs, type VoteLine, voteTable } from '../judge/incident.ts';
 import type { Target } from '../judge/target.ts';
 import type { Vote } from '../judge/vote.ts';
-import {
-  commonestCode,
-  decideEvidence,
-  type EvidenceDecision,
-  type EvidenceNode,
-  type EvidenceRefusal,
-} from './decision.ts';
+import { commonestCode, decideEvidence, refusalTexts, type EvidenceDecision, type EvidenceNode } from './decision.ts';
 import type { EvidenceGatherer, EvidenceSettings } from './gatherer.ts';
 import { createGoodGathering, type GoodGathering } from './good.ts';
 import { chooseAcrossNetworks, networkOf, type StormCandidate, stormLimits } from './storm.ts';
@@ -61,19 +55,6 @@ const againMs = 2_000;
 const mostAtOnce = 100;
 const soonMs = 100;
 
-const refusals: Readonly<Record<EvidenceRefusal, string>> = {
-  disabled: 'evidence is disabled for this target: see "evidence" in the configuration',
-  own_incident: 'no evidence is gathered about Watchpost itself',
-  heartbeat: 'this target sends heartbeats: nodes do not check it',
-  foreign_service: 'another check service runs the checks (service.url): evidence is not available',
-  suppressed: 'its notifications are suppressed',
-  already_gathered: 'evidence was gathered already',
-  too_late: 'the incident began too long ago',
-  too_short: 'the incident was short',
-  not_failing: 'no online node has seen this target lately',
-  storm: 'too many targets fail together',
-};
-
 export function createEvidenceGathering(options: EvidenceOptions): EvidenceGathering {
   return new EvidenceEngine(options);
 }
@@ -120,7 +101,7 @@ class EvidenceEngine implements EvidenceGathering {
     if (settings().targetOf(name) === null) throw new WatchpostError('usage', `there is no target ${name}`);
     const about = { occasion: 'demand', incident: null, gathered: [], isLeftOut: false } as const;
     const decision = decideEvidence({ ...this.#stateOf(name), ...about, votes: seenNow(name) });
-    if (decision.kind === 'refuse') throw new WatchpostError('usage', refusals[decision.reason]);
+    if (decision.kind === 'refuse') throw new WatchpostError('usage', refusalTexts[decision.reason]);
     if (decision.kind === 'wait')
       throw new WatchpostError('usage', 'evidence is being gathered already; try again in a moment');
     const parts = await this.#gather(name, 'demand', decision.nodes);

@@ -53,6 +53,12 @@ const mostLater = 5;
 
 /** What a message says about one incident. */
 export function contentOf(whole: MessagePart, options: ContentOptions): MessageContent {
+  const content = plainContentOf(whole, options);
+  const evidence = evidenceOf(whole.incident, options);
+  return evidence.length === 0 ? content : { ...content, evidence, remarks: [...evidence, ...content.remarks] };
+}
+
+function plainContentOf(whole: MessagePart, options: ContentOptions): MessageContent {
   const { zone, linkTo } = options;
   const part = inTimeZone(zone, whole);
   const { incident, kind, sent, merged } = part;
@@ -82,10 +88,7 @@ export function contentOf(whole: MessagePart, options: ContentOptions): MessageC
   const after = voteTables(`Who saw what when it ${words.ended}`, incident.closingVotes ?? [], words);
   const page = incident.acknowledged === null ? (options.acknowledgeAt?.(incident, sent) ?? null) : null;
   const acknowledge = page === null ? {} : { acknowledge: page };
-  const evidence = evidenceOf(incident, options);
-  const remarks = [...evidence, ...unreachedRemarks([part])];
-  const found = evidence.length === 0 ? {} : { evidence };
-  const shared = { kind, link: linkTo(incident), footer: footerOf(incident), remarks, ...found };
+  const shared = { kind, link: linkTo(incident), footer: footerOf(incident), remarks: unreachedRemarks([part]) };
 
   switch (kind) {
     case 'opened':
@@ -96,7 +99,7 @@ export function contentOf(whole: MessagePart, options: ContentOptions): MessageC
         subject: subjectOf(words.word, target, incident.cause, withDoubt(saw, incident)),
         headline: factOf(incident) ?? `${target} ${withDoubt(words.is, incident)}: ${cause}`,
         facts: [what, since, ['Confirmed', formatTime(incident.openedAt, zone)], ...then, ...common],
-        remarks: [...evidence, ...doubtsOf([incident], zone), ...lateness(part), ...unreachedRemarks([part])],
+        remarks: [...doubtsOf([incident], zone), ...lateness(part), ...shared.remarks],
         tables: voteTables('Who saw what', incident.votes, words),
       };
     case 'update':
@@ -113,7 +116,7 @@ export function contentOf(whole: MessagePart, options: ContentOptions): MessageC
           saw,
         ),
         headline: `${target} ${still(words.is)}${afterTime}: ${singleLine(latestCause(incident))}${saw}`,
-        remarks: [...evidence, `This is reminder ${sent.number}.`, ...unreachedRemarks([part])],
+        remarks: [`This is reminder ${sent.number}.`, ...shared.remarks],
         facts: [what, since, ...common],
         tables: [...voteTables('Who sees what now', options.seenNow?.(incident) ?? [], words), ...before],
       };

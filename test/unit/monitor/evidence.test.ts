@@ -89,7 +89,7 @@ test('a silence or a dependency does not keep nodes from gathering', () => {
 
 test('another cause than any before is looked at', () => {
   const gathered = [before];
-  const other = votes.map((vote) => (vote.code === 'refused' ? { ...vote, code: 'tls' } : vote));
+  const other = votes.map((vote): VoteLine => (vote.code === 'refused' ? { ...vote, code: 'tls' } : vote));
   const question = { ...opened, occasion: 'cause_changed', gathered } as const;
   expect(commonestCode(other)).toBe('tls');
   expect(decideEvidence({ ...question, votes: other }).kind).toBe('gather');
