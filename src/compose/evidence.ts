@@ -8,13 +8,13 @@ import type { Clock } from '#kernel/clock.ts';
 import { messageOf } from '#kernel/errors.ts';
 import type { Log } from '#kernel/log.ts';
 import type { EvidenceGatherer, EvidenceSettings } from '#monitor/evidence/gatherer.ts';
-import { createEvidenceGathering, type EvidenceGathering } from '#monitor/evidence/gathering.ts';
+import { createEvidenceCollector, type EvidenceCollector } from '#monitor/evidence/gathering.ts';
 import { type Incident, voteTable } from '#monitor/judge/incident.ts';
 import type { Board } from '#web/state/board.ts';
 
 // The part of compose.ts that is about evidence: nodes gather it as they run checks.
 
-export interface EvidenceDependencies {
+export interface EvidenceSurroundings {
   readonly upcoming: StartupState;
   readonly checking: Pick<CheckRunner, 'runs'>;
   readonly store: EvidenceStore;
@@ -31,8 +31,8 @@ export function startEvidence({
   board,
   clock,
   log,
-}: EvidenceDependencies): EvidenceGathering {
-  return createEvidenceGathering({
+}: EvidenceSurroundings): EvidenceCollector {
+  return createEvidenceCollector({
     settings: () => settingsOf(upcoming.inForce()),
     gatherer: gathererOver(checking, upcoming.inForce),
     store,
@@ -51,9 +51,10 @@ function settingsOf(config: Config): EvidenceSettings {
   const known = settings.get(config);
   if (known !== undefined) return known;
   const { enabled, lastGood, without } = config.evidence;
+  const left = new Set(without);
   const targets = new Map(config.targets.map((target) => [target.name, target]));
   const made = {
-    isEnabled: (name: string) => enabled && !without.has(name),
+    isEnabled: (name: string) => enabled && !left.has(name),
     lastGood,
     targetOf: (name: string) => targets.get(name) ?? null,
   };

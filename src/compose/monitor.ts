@@ -15,7 +15,7 @@ import { createAcknowledgements } from '#monitor/notify/acknowledgement.ts';
 import type { UnstoredDeliveries } from '#monitor/notify/unstored.ts';
 import type { Store } from '#store/sqlite.ts';
 import type { Target } from '#monitor/judge/target.ts';
-import type { EvidenceGathering } from '#monitor/evidence/gathering.ts';
+import type { EvidenceCollector } from '#monitor/evidence/gathering.ts';
 import { type Monitor, startMonitor } from '#monitor/monitor.ts';
 import type { MonitorStore } from '#monitor/store.ts';
 import type { Runner } from '#monitor/watch/runner.ts';
@@ -51,7 +51,7 @@ export interface WatchingDependencies {
   /** What pages show of the moment. */
   readonly board: Pick<Board, 'roundDone' | 'incidentsChanged' | 'forget'>;
   /** Gathers evidence of what goes wrong. */
-  readonly evidence: EvidenceGathering;
+  readonly evidence: EvidenceCollector;
   /** What becomes other from round to round, besides states. */
   readonly changes: ChangeKeeper;
 }
@@ -61,7 +61,7 @@ export interface MonitorRuntime {
   readonly reloader: Reloader;
   /** Looks for incidents without a notification. */
   readonly audit: Audit;
-  readonly evidence: Pick<EvidenceGathering, 'gatherNow'>;
+  readonly evidence: Pick<EvidenceCollector, 'gatherNow'>;
 }
 
 /** Starts the monitor, and watches the configuration where it is known where that comes from. */

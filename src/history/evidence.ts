@@ -59,8 +59,8 @@ export function gatheringsOf(evidence: readonly GatheredEvidence[]): readonly Ev
  */
 export function evidenceInWords(evidence: readonly GatheredEvidence[]): readonly string[] {
   const gatherings = gatheringsOf(evidence).filter(({ occasion }) => occasion !== 'ended');
-  const telling = gatherings.findLast(({ conclusions }) => conclusions.length > 0);
-  if (telling !== undefined) return telling.conclusions.map(({ text }) => text);
+  const concluding = gatherings.findLast(({ conclusions }) => conclusions.length > 0);
+  if (concluding !== undefined) return concluding.conclusions.map(({ text }) => text);
   const notes = gatherings.at(-1)?.parts.flatMap(({ node, note }) => (node === '' && note !== null ? [note] : []));
   return notes ?? [];
 }

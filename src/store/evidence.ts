@@ -36,7 +36,7 @@ const Content = z.object({
 type Content = z.output<typeof Content>;
 const Occasion = z.enum(evidenceOccasions);
 
-interface EvidenceDependencies {
+interface EvidenceStoreDependencies {
   readonly file: Pick<OpenDatabase, 'raw' | 'drizzle' | 'waitForDisk'>;
   readonly guard: <Result>(action: () => Result) => Result;
   /** Null unless several hubs share the history. */
@@ -44,7 +44,7 @@ interface EvidenceDependencies {
 }
 
 /** The evidence of incidents, and of times when all was well. The latter stays on this hub if several share the history. */
-export function createEvidenceStore({ file, guard, sharing }: EvidenceDependencies): EvidenceStore {
+export function createEvidenceStore({ file, guard, sharing }: EvidenceStoreDependencies): EvidenceStore {
   const { raw, drizzle: database, waitForDisk } = file;
   const isOf = (target: string, node: string) => and(eq(goodEvidence.target, target), eq(goodEvidence.node, node));
   return {

@@ -25,7 +25,7 @@ const NodeEvidence = z.strictObject({
 export const EvidenceGathering = z.strictObject({
   at: Moment,
   occasion: z.enum(evidenceOccasions).describe('Why it was gathered.'),
-  conclusions: z.array(Conclusion).describe('What it shows, most telling first; empty if nothing can be concluded.'),
+  conclusions: z.array(Conclusion).describe('What it shows, strongest first; empty if nothing can be concluded.'),
   nodes: z.array(NodeEvidence),
 });
 

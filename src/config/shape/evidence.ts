@@ -25,7 +25,7 @@ export interface ConfiguredEvidence {
   readonly redact: readonly string[];
   readonly lastGood: boolean;
   /** Names of the targets about which nothing is gathered. */
-  readonly without: ReadonlySet<string>;
+  readonly without: readonly string[];
 }
 
 export function resolveEvidence(
@@ -33,6 +33,6 @@ export function resolveEvidence(
   targets: readonly { readonly name: string; readonly keys: { readonly evidence?: boolean | undefined } }[],
 ): ConfiguredEvidence {
   const keys = typeof written === 'boolean' ? EvidenceKeys.parse({ enabled: written }) : written;
-  const without = new Set(targets.flatMap(({ name, keys: own }) => (own.evidence === false ? [name] : [])));
+  const without = targets.flatMap(({ name, keys: own }) => (own.evidence === false ? [name] : []));
   return { enabled: keys.enabled, redact: keys.redact, lastGood: keys.last_good, without };
 }

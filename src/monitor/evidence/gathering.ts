@@ -33,7 +33,7 @@ export interface DemandedEvidence {
 }
 
 /** Has nodes gather evidence of incidents, beside all else: nothing waits for it. */
-export interface EvidenceGathering extends AsyncDisposable {
+export interface EvidenceCollector extends AsyncDisposable {
   /** To be called with incidents that opened, changed or ended, after they were stored. */
   incidentsChanged(incidents: readonly Incident[]): void;
   /** To be called with each round. */
@@ -55,11 +55,11 @@ const againMs = 2_000;
 const mostAtOnce = 100;
 const soonMs = 100;
 
-export function createEvidenceGathering(options: EvidenceOptions): EvidenceGathering {
+export function createEvidenceCollector(options: EvidenceOptions): EvidenceCollector {
   return new EvidenceEngine(options);
 }
 
-class EvidenceEngine implements EvidenceGathering {
+class EvidenceEngine implements EvidenceCollector {
   readonly #options: EvidenceOptions;
   readonly #stopping = new AbortController();
   /** Open incidents by target and id. */

@@ -6,7 +6,7 @@ import { foreign, html, type Markup, moment, nothing, state } from './markup.ts'
 
 type Path = NonNullable<EvidenceDocument['path']>;
 type Hop = Path['hops'][number];
-type Response = NonNullable<EvidenceDocument['response']>;
+type ResponsePart = NonNullable<EvidenceDocument['response']>;
 
 /** The section of an incident's page about what nodes gathered; nothing if they gathered nothing. */
 export function evidenceSection(evidence: readonly GatheredEvidence[]): Markup {
@@ -120,7 +120,7 @@ function tlsMarkup({ protocol, chain, alert, failure, versions }: NonNullable<Ev
   );
 }
 
-function responseMarkup(response: Response, good: Response | null): Markup {
+function responseMarkup(response: ResponsePart, good: ResponsePart | null): Markup {
   const { status, body, failure, redirects } = response;
   const changes = good === null ? null : lineDifference(linesOf(good), linesOf(response));
   const shown = changes === null ? linesOf(response) : changes;
@@ -136,7 +136,7 @@ function responseMarkup(response: Response, good: Response | null): Markup {
   );
 }
 
-function linesOf({ status, headers, body }: Response): readonly string[] {
+function linesOf({ status, headers, body }: ResponsePart): readonly string[] {
   const head = [...(status === null ? [] : [status]), ...headers.map(([name, value]) => `${name}: ${value}`)];
   return body === null ? head : [...head, '', ...body.split('\n')];
 }

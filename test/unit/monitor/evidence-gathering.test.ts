@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { EvidenceDocument } from '#checks/index.ts';
 import type { EvidenceStore, GatheredEvidence, GoodEvidence } from '#history/evidence.ts';
-import { createEvidenceGathering } from '#monitor/evidence/gathering.ts';
+import { createEvidenceCollector } from '#monitor/evidence/gathering.ts';
 import type { GatheringRequest, GatheringResult } from '#monitor/evidence/gatherer.ts';
 import type { Incident, VoteLine } from '#monitor/judge/incident.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
@@ -56,7 +56,7 @@ function start({ memory = memoryEvidence(), gather, count = 1 }: Setup = {}) {
   const names = Array.from({ length: count }, (_, index) => `t${index}`);
   const asked: string[] = [];
   const seen = new Map(names.map((name) => [name, [line('de1', 'down'), line('us1', 'up')]]));
-  const engine = createEvidenceGathering({
+  const engine = createEvidenceCollector({
     settings: () => ({
       isEnabled: () => true,
       lastGood: true,
