@@ -33,6 +33,8 @@ const lossy = { loss: { above: '20%', clear: '5%' } };
 const expiring = { certificate: { expires_within: '14d' } };
 const ending = { domain: { expires_within: '30d' } };
 const changed = { answers: 'changed' };
+const near = { hops: { above: 12 } };
+const away = (hops: number) => up(0.02, { facts: { hops } });
 const lost = (loss: number) => up(0.02, { facts: { loss } });
 const registered = (days: number) => up(0.02, { facts: { domain_expires_at: (now + days * day) / 1_000 } });
 const valid = (days: number) => up(0.02, { facts: { certificate_expires_at: (now + days * day) / 1_000 } });
@@ -99,6 +101,16 @@ test.each<{ name: string; rule: object; seen: NodeView; status: string; reason: 
     message: '100% lost',
   },
   { name: 'no figure of loss is no opinion', rule: lossy, seen: view(up()), status: 'unknown', reason: 'no_figure' },
+  { name: 'a path with as many hops as it may have', rule: near, seen: view(away(12)), status: 'up', reason: 'below' },
+  {
+    name: 'a path with more hops',
+    rule: near,
+    seen: view(away(13)),
+    status: 'down',
+    reason: 'above',
+    message: '13 hops',
+  },
+  { name: 'no number of hops is no opinion', rule: near, seen: view(down()), status: 'unknown', reason: 'no_figure' },
   { name: 'a certificate with time left', rule: expiring, seen: view(valid(15)), status: 'up', reason: 'long_enough' },
   {
     name: 'a certificate that ends soon',
@@ -226,6 +238,7 @@ const writtenRules = [
   { ...lossy, nodes: 3 },
   expiring,
   changed,
+  near,
 ];
 
 test.each(writtenRules)('the rule %j means the same when it is written down and read again', (written) => {
