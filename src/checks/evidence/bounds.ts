@@ -1,19 +1,19 @@
 import { EvidenceDocument } from './detail.ts';
 import type { Redaction } from './redaction.ts';
 
-/** The most bytes of a document as JSON. */
-const largestBytes = 65_536;
+// A message between a node and a hub has 64 KiB (`messageLimit`), some of them for what is around the document.
+const largestBytes = 60 * 1_024;
 
 // The least important first.
 const dispensable = ['received', 'response', 'names', 'tls', 'path', 'uplink'] as const;
 
-/** The document without secrets anywhere, and no larger than 64 KiB as JSON: what is left out is in `missing`. */
+/** The document without secrets anywhere, and no larger than 60 KiB as JSON: what is left out is in `missing`. */
 export function bounded(document: EvidenceDocument, redaction: Redaction): EvidenceDocument {
   let left = redacted(document, redaction);
   for (const part of dispensable) {
     if (sizeOf(left) <= largestBytes) return left;
     if (sizeOf(left[part] ?? null) <= largestBytes / dispensable.length) continue;
-    const reason = 'left out: the document would be larger than 64 KiB';
+    const reason = 'left out: the document would be larger than 60 KiB';
     left = { ...left, [part]: null, missing: [...left.missing, { part, reason }] };
   }
   return left;

@@ -1,5 +1,5 @@
-import { namesRules } from './conclusions/names.ts';
-import { lastRules, pathRules } from './conclusions/path.ts';
+import { delegationRules, namesRules } from './conclusions/names.ts';
+import { changeRules, lastRules, pathRules } from './conclusions/path.ts';
 import { receivedRules } from './conclusions/received.ts';
 import { responseRules } from './conclusions/response.ts';
 import { tlsRules } from './conclusions/tls.ts';
@@ -17,6 +17,8 @@ const aboutTarget: readonly ConclusionRule[] = [
   ...tlsRules,
   ...responseRules,
   ...receivedRules,
+  ...delegationRules,
+  ...changeRules,
 ];
 
 /**

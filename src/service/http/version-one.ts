@@ -91,12 +91,14 @@ function nodeFor({ name, countryCode, country, city, asn, ip }: NodeInfo, nodeDo
   return { id: nodeIdOf(name, nodeDomain), name, country_code: countryCode, country, city, asn, ip };
 }
 
+const isOffered = (type: string) => probedTypeNames.some((name) => name === type);
+
 function healthFor(
   { info, online, reason, running, queued, lagSeconds, capabilities }: NodeStatus,
   domain: string,
 ): ApiNodeHealth {
   const known = Object.entries(capabilities).flatMap(([type, capability]) =>
-    capability === undefined ? [] : [[type, capability]],
+    capability === undefined || !isOffered(type) ? [] : [[type, capability]],
   );
   return {
     ...nodeFor(info, domain),

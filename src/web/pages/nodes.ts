@@ -120,9 +120,11 @@ function placeOf({ city, country }: NodeValue['info']): Markup | string {
   return place === '' ? html`<span class="soft">${texts.report.unknownPlace}</span>` : place;
 }
 
+const isOffered = (type: string) => probedTypeNames.some((name) => name === type);
+
 function capabilitiesOf({ capabilities }: NodeValue): Markup {
   const types = Object.entries(capabilities).flatMap(([type, capability]) =>
-    capability === undefined ? [] : [{ type, capability }],
+    capability === undefined || !isOffered(type) ? [] : [{ type, capability }],
   );
   const able = types.filter(({ capability }) => capability.able).map(({ type }) => type);
   const isAll = probedTypeNames.every((type) => able.includes(type));

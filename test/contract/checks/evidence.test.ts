@@ -265,3 +265,36 @@ test('a spec that this node cannot read is its own matter', async () => {
   await prober.close();
   expect(outcome).toMatchObject({ status: 'unknown', failure: { source: 'node', code: 'unsupported' } });
 });
+
+test('what a target echoes of a request is redacted', async () => {
+  await using server = await serveHttp((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    request.on('end', () => {
+      const echo = JSON.stringify({ ...request.headers, url: request.url, body: Buffer.concat(chunks).toString() });
+      response.writeHead(500, { 'x-echo': echo, location: `/?was=${request.headers['x-tenant'] as string}` });
+      response.end(`${'.'.repeat(600)}${echo}`);
+    });
+  });
+  const secrets = ['correct-horse', 'battery-staple', 'tenant-4711', 'query-0815'];
+  const [password, body, tenant, query] = secrets;
+  const document = await gather({
+    type: 'http',
+    host: `http://${hostOf(server)}/?token=${query}`,
+    method: 'POST',
+    basic_auth: { username: 'ann', password },
+    headers: { 'x-tenant': tenant },
+    body: JSON.stringify({ pin: body }),
+  });
+  expect(document.response).toMatchObject({ status: '500 Internal Server Error' });
+  expect(document.response?.body).toContain('***');
+  const written = JSON.stringify(document);
+  const basic = Buffer.from(`ann:${password}`).toString('base64');
+  expect([...secrets, basic].filter((secret) => written.includes(secret))).toEqual([]);
+});
+
+test('patterns of the spec redact besides', async () => {
+  await using server = await tcpServer((socket) => socket.end('hello customer 4711\r\n'));
+  const document = await gather({ type: 'tcp', host: server.host, expect: 'hello' }, { redact: ['customer [0-9]+'] });
+  expect(document.received).toMatchObject({ text: String.raw`hello ***\r\n`, bytes: 21 });
+});

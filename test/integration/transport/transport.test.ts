@@ -11,6 +11,7 @@ import { tcpCommand } from '../../support/node-command.ts';
 import { type NatsServer, natsObstacle, startNats } from '../../support/nats-server.ts';
 import { eventually } from '../../support/program.ts';
 import { quiet, startHub, startNode } from '../../support/remote-nodes.ts';
+import { tcpServer } from '../../support/tcp-servers.ts';
 import { agentOptions, misbehavingModule, realModule } from '../../support/thread-nodes.ts';
 import { nodeInfo } from '../../support/votes.ts';
 
@@ -146,6 +147,25 @@ describe.each([threads, nats, joined])('nodes reached through $name', ({ obstacl
       status: 'down',
       failure: { source: 'target', code: 'refused' },
     });
+  });
+
+  test.skipIf(obstacle !== null)('a real node gathers evidence about a real server', async () => {
+    await using opened = await real('private');
+    const { transport } = opened;
+    await using server = await tcpServer((socket) => socket.write('220 '));
+    const of = { type: 'tcp', host: server.host, expect: 'hello', timeout: '300ms' };
+    const spec = CheckSpec.parse({ type: 'evidence', host: of.host, of, failure: 'answer' });
+    const command = { spec, policy: 'private' as const, deadlineMs: 10_000 };
+    const outcome = await transport.run('de1', command, never);
+    expect(outcome).toMatchObject({
+      status: 'up',
+      detail: {
+        path: { end: 'reached', protocol: 'tcp', port: server.port },
+        received: { bytes: 4, text: '220 ', isSilent: true },
+      },
+    });
+    const status = transport.nodes().find(({ info }) => info.name === 'de1');
+    expect(status?.capabilities.evidence).toEqual({ able: true });
   });
 
   test.skipIf(obstacle !== null)('what a command may reach is narrowed by the node, never widened', async () => {

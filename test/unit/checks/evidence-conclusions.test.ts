@@ -220,6 +220,10 @@ describe('names', () => {
       },
     ]);
     expect(textsOf({ document: names({ answers: ['203.0.113.9'] }, [{ answer: ['alias.example.net'] }]) })).toEqual([]);
+    // Some zones always answer so.
+    const given = names({ answers: ['203.0.113.9'] });
+    expect(textsOf({ document: given, lastGood: names({ answers: ['203.0.113.8'] }) })).toEqual([]);
+    expect(textsOf({ document: given }, { node: 'us1', isFailing: false, document: given })).toEqual([]);
     // Servers that contradict each other give each client an answer of its own.
     expect(textsOf({ document: names({ answers: ['203.0.113.9'] }, [{}, { answer: ['192.0.2.2'] }]) })).toEqual([]);
   });
@@ -245,6 +249,8 @@ describe('names', () => {
         text: 'The name server ns2.example.com is listed for example.com and does not answer with authority (REFUSED).',
       },
     ]);
+    const before = names({ answers: ['192.0.2.1'] }, [{}, lame]);
+    expect(textsOf({ document: before, lastGood: before })).toEqual([]);
     const silent = { ...lame, rcode: null, failure: 'no answer' };
     expect(textsOf({ document: names({ answers: ['192.0.2.1'] }, [{}, silent]) })).toEqual([]);
   });
@@ -302,7 +308,7 @@ const tls = (given: Partial<NonNullable<EvidenceDocument['tls']>>) => ({
 
 describe('TLS', () => {
   test('with a good chain', () => {
-    expect(textsOf({ document: tls({}) })).toEqual([]);
+    expect(textsOf({ failure: 'tls', document: tls({}) })).toEqual([]);
   });
 
   test.each([
@@ -311,41 +317,46 @@ describe('TLS', () => {
     ['2026-10-01T11:00:00.000Z', 'The intermediate certificate "Example CA 2" expired on 2026-10-01.'],
   ])('with an intermediate certificate that expired at %s', (notAfter, text) => {
     expect(
-      textsOf({ document: tls({ chain: [certificate(), intermediate({ notAfter })], problem: 'CERT_HAS_EXPIRED' }) }),
+      textsOf({
+        failure: 'tls',
+        document: tls({ chain: [certificate(), intermediate({ notAfter })], problem: 'CERT_HAS_EXPIRED' }),
+      }),
     ).toEqual([text]);
     // One that is not needed keeps no chain from being trusted.
-    expect(textsOf({ document: tls({ chain: [certificate(), intermediate({ notAfter })] }) })).toEqual([]);
+    expect(textsOf({ failure: 'tls', document: tls({ chain: [certificate(), intermediate({ notAfter })] }) })).toEqual(
+      [],
+    );
   });
 
   test('with a certificate of another time', () => {
-    expect(textsOf({ document: tls({ chain: [certificate({ notAfter: '2026-11-01T00:00:00.000Z' })] }) })).toEqual([
-      'The certificate of www.example.com expired on 2026-11-01.',
-    ]);
-    expect(textsOf({ document: tls({ chain: [certificate({ notBefore: '2026-12-01T00:00:00.000Z' })] }) })).toEqual([
-      'The certificate of www.example.com is not valid before 2026-12-01T00:00:00.000Z.',
-    ]);
+    expect(
+      textsOf({ failure: 'tls', document: tls({ chain: [certificate({ notAfter: '2026-11-01T00:00:00.000Z' })] }) }),
+    ).toEqual(['The certificate of www.example.com expired on 2026-11-01.']);
+    expect(
+      textsOf({ failure: 'tls', document: tls({ chain: [certificate({ notBefore: '2026-12-01T00:00:00.000Z' })] }) }),
+    ).toEqual(['The certificate of www.example.com is not valid before 2026-12-01T00:00:00.000Z.']);
   });
 
   test('without the certificate of the issuer', () => {
     const problem = 'UNABLE_TO_VERIFY_LEAF_SIGNATURE';
-    expect(textsOf({ document: tls({ chain: [certificate()], problem }) })).toEqual([
+    expect(textsOf({ failure: 'tls', document: tls({ chain: [certificate()], problem }) })).toEqual([
       'The server sends its certificate without that of its issuer "Example CA 2", which the node does not know.',
     ]);
-    expect(textsOf({ document: tls({ chain: [certificate()] }) })).toEqual([]);
+    expect(textsOf({ failure: 'tls', document: tls({ chain: [certificate()] }) })).toEqual([]);
   });
 
   test('with a certificate for other names', () => {
     const chain = [certificate({ names: ['a.example', 'b.example', 'c.example', 'd.example'] })];
-    expect(textsOf({ document: tls({ chain, isForName: false }) })).toEqual([
+    expect(textsOf({ failure: 'tls', document: tls({ chain, isForName: false }) })).toEqual([
       'The certificate is not for www.example.com but for a.example, b.example, c.example and 1 more.',
     ]);
   });
 
   test('with a certificate of an unknown authority', () => {
-    expect(textsOf({ document: tls({ problem: 'DEPTH_ZERO_SELF_SIGNED_CERT' }) })).toEqual([
+    expect(textsOf({ failure: 'tls', document: tls({ problem: 'DEPTH_ZERO_SELF_SIGNED_CERT' }) })).toEqual([
       'The certificate is self-signed.',
     ]);
-    expect(textsOf({ document: tls({ problem: 'SELF_SIGNED_CERT_IN_CHAIN' }) })).toEqual([
+    expect(textsOf({ failure: 'tls', document: tls({ problem: 'SELF_SIGNED_CERT_IN_CHAIN' }) })).toEqual([
       'The certificate is issued by "Example CA 2", an authority that the node does not trust.',
     ]);
   });
@@ -356,21 +367,27 @@ describe('TLS', () => {
       { version: 'TLS 1.3', accepted: false, failure: 'alert' },
     ];
     const refused = tls({ chain: [], failure: 'TLS handshake failed', versions });
-    expect(textsOf({ document: refused })).toEqual(['The server accepts TLS 1.2 and refuses TLS 1.3.']);
-    expect(textsOf({ document: tls({ versions }) })).toEqual([]);
+    expect(textsOf({ failure: 'tls', document: refused })).toEqual(['The server accepts TLS 1.2 and refuses TLS 1.3.']);
+    expect(textsOf({ failure: 'tls', document: tls({ versions }) })).toEqual([]);
+  });
+
+  test('is no cause of a failure behind it', () => {
+    const document = tls({ problem: 'DEPTH_ZERO_SELF_SIGNED_CERT' });
+    expect(textsOf({ failure: 'status', document })).toEqual([]);
+    expect(textsOf({ failure: 'certificate_untrusted', document })).toEqual(['The certificate is self-signed.']);
   });
 
   test('that ends with an alert', () => {
     const given = { chain: [], failure: 'TLS handshake failed', alert: 'handshake failure' };
-    expect(textsOf({ document: tls(given) })).toEqual([
+    expect(textsOf({ failure: 'tls', document: tls(given) })).toEqual([
       'The server ends the TLS handshake with the alert "handshake failure".',
     ]);
-    expect(textsOf({ document: tls({ ...given, alert: null }) })).toEqual([]);
+    expect(textsOf({ failure: 'tls', document: tls({ ...given, alert: null }) })).toEqual([]);
   });
 
   test('that differs between nodes names those that see it', () => {
-    const bad = { document: tls({ problem: 'DEPTH_ZERO_SELF_SIGNED_CERT' }) };
-    expect(textsOf(bad, { node: 'fr1', document: tls({}) })).toEqual([
+    const bad = { failure: 'tls' as const, document: tls({ problem: 'DEPTH_ZERO_SELF_SIGNED_CERT' }) };
+    expect(textsOf(bad, { node: 'fr1', failure: 'tls', document: tls({}) })).toEqual([
       'The certificate is self-signed, seen from de1.',
     ]);
   });
@@ -502,7 +519,7 @@ test('at most three are stated', () => {
     ...tls({ problem: 'DEPTH_ZERO_SELF_SIGNED_CERT' }),
     received: { bytes: 3, text: 'abc', closed: false, failure: 'late', isSilent: true },
   };
-  expect(conclusionsOf({ document }).map(({ rule }) => rule)).toEqual([
+  expect(conclusionsOf({ failure: 'tls', document }).map(({ rule }) => rule)).toEqual([
     'resolver-contradicts',
     'path-rejected',
     'issuer-untrusted',

@@ -164,7 +164,7 @@ test('no secret of a spec is anywhere in a document, however a target echoes it'
   );
 });
 
-test('a document is at most 64 KiB: what is left out is named', () => {
+test('a document is at most 60 KiB: what is left out is named', () => {
   const answer = Array.from({ length: 20 }, () => 'x'.repeat(300));
   const server = { name: 'a', address: null, answer, failure: null, authoritative: true };
   const servers = Array.from({ length: 13 }, () => server);
@@ -178,6 +178,6 @@ test('a document is at most 64 KiB: what is left out is named', () => {
   const received = { bytes: 2, text: 'hi', closed: false, failure: null };
   const document = bounded({ ...nothing, names, received }, plain);
   expect(document).toMatchObject({ names: null, received });
-  expect(document.missing).toEqual([{ part: 'names', reason: 'left out: the document would be larger than 64 KiB' }]);
+  expect(document.missing).toEqual([{ part: 'names', reason: 'left out: the document would be larger than 60 KiB' }]);
   expect(bounded({ ...nothing, received }, plain)).toEqual({ ...nothing, received });
 });

@@ -103,8 +103,12 @@ function contradictionOf(names: NamesEvidence | null): string | null {
   return `answers ${joinSome(given)} for ${names.name ?? zone}, the authoritative servers ${joinSome(right)}`;
 }
 
-function contradiction({ failing }: EvidenceView) {
-  const group = largestGroup(failing, (one) => contradictionOf(namesOf(one)));
+// Some zones answer each resolver differently: then it was so before, and is so where the target is up.
+function contradiction({ failing, healthy }: EvidenceView) {
+  if (healthy.some((one) => contradictionOf(namesOf(one)) !== null)) return [];
+  const group = largestGroup(failing, (one) =>
+    contradictionOf(one.lastGood?.names ?? null) === null ? contradictionOf(namesOf(one)) : null,
+  );
   const names = group[0] === undefined ? null : namesOf(group[0]);
   const text = contradictionOf(names);
   if (text === null) return [];
@@ -124,7 +128,10 @@ function lameText(names: NamesEvidence | null): string | null {
 }
 
 function lameDelegation(view: EvidenceView) {
-  const group = largestGroup(view.failing, (one) => lameText(namesOf(one)));
+  const group = largestGroup(view.failing, (one) => {
+    const text = lameText(namesOf(one));
+    return text === lameText(one.lastGood?.names ?? null) ? null : text;
+  });
   const text = group[0] === undefined ? null : lameText(namesOf(group[0]));
   return text === null ? [] : conclusion('delegation', 'lame-delegation', `${text}${seenFrom(group, view)}`);
 }
@@ -149,11 +156,7 @@ function silentServers({ failing }: EvidenceView) {
   return conclusion('names', 'servers-silent', text);
 }
 
-export const namesRules: readonly ConclusionRule[] = [
-  gone,
-  contradiction,
-  resolverSilent,
-  missingName,
-  silentServers,
-  lameDelegation,
-];
+export const namesRules: readonly ConclusionRule[] = [gone, contradiction, resolverSilent, missingName, silentServers];
+
+/** What resolvers get over, as a rule. */
+export const delegationRules: readonly ConclusionRule[] = [lameDelegation];

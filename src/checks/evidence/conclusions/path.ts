@@ -206,7 +206,10 @@ function blackHole({ failing, healthy }: EvidenceView) {
 // What the path is measured with besides small packets.
 const largeBytes = 1_500;
 
-export const pathRules: readonly ConclusionRule[] = [rejection, loop, refusal, blackHole, pathEnds, change];
+export const pathRules: readonly ConclusionRule[] = [rejection, loop, refusal, blackHole, pathEnds];
+
+/** What need not be the cause. */
+export const changeRules: readonly ConclusionRule[] = [change];
 
 /** What is stated only if nothing else is. */
 export const lastRules: readonly ConclusionRule[] = [accepted];

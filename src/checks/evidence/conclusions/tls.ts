@@ -1,4 +1,5 @@
 import { dayMs } from '#kernel/units.ts';
+import type { FailureCode } from '../../outcome.ts';
 import type { OfferedCertificate, TlsEvidence } from '../detail.ts';
 import {
   conclusion,
@@ -15,12 +16,25 @@ const tlsOf = ({ document }: NodeEvidence) => document.tls;
 
 type TextOf = (tls: TlsEvidence, now: number) => string | null;
 
+// With other failures the connection was made: the target may be checked without verifying its certificate.
+const failures: ReadonlySet<FailureCode | null> = new Set<FailureCode | null>([
+  null,
+  'tls',
+  'certificate_expired',
+  'certificate_name',
+  'certificate_untrusted',
+  'certificate_expires_soon',
+  'closed',
+  'protocol',
+  'reset',
+]);
+
 // States a text that depends on what the server offers alone, for the nodes that were offered it.
 function stated(rule: string, textOf: TextOf): ConclusionRule {
   return (view: EvidenceView) => {
     const of = (one: NodeEvidence) => {
       const tls = tlsOf(one);
-      return tls === null ? null : textOf(tls, view.now);
+      return tls === null || !failures.has(one.failure) ? null : textOf(tls, view.now);
     };
     const group = largestGroup(view.failing, of);
     const text = group[0] === undefined ? null : of(group[0]);

@@ -103,20 +103,27 @@ async function askParents(
   servers: readonly ListedServer[],
   given: GatherContext,
 ): Promise<Delegation | null> {
+  const rest = new AbortController();
+  const { context } = given;
+  const signal = AbortSignal.any([context.signal, rest.signal]);
+  const limited = { ...given, context: { ...context, signal } };
   const asked = servers.slice(0, mostParents).map(async (server): Promise<Delegation> => {
-    const address = await addressOf(server, given);
+    const address = await addressOf(server, limited);
     if (typeof address === 'string') throw new Error(address);
-    const answer = await askOnce(question, address, given, { recursion: false });
+    const answer = await askOnce(question, address, limited, { recursion: false });
     if (!answer.ok || answer.message.delegation === undefined) throw new Error('no referral');
     return answer.message.delegation;
   });
   try {
     return await Promise.any(asked);
   } catch (error) {
-    given.context.signal.throwIfAborted();
+    context.signal.throwIfAborted();
     // None of them refers to a deeper zone: the walk ends here.
     if (error instanceof AggregateError) return null;
     throw error;
+  } finally {
+    rest.abort();
+    await Promise.allSettled(asked);
   }
 }
 
