@@ -1,4 +1,7 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { commandHere } from '../support/command.ts';
 import { serveHttp } from '../support/http-servers.ts';
 import { createProgram, eventually, query } from '../support/program.ts';
 import { startSmtp } from '../support/smtp.ts';
@@ -112,6 +115,21 @@ notify: { ops: { email: { to: [ops@example.com] } } }
   await eventually(30_000, async () => {
     const answer = await ask('shop');
     expect(await answer.json()).toMatchObject({ ok: 1, incident: null, evidence: [{ occasion: 'demand' }] });
+  });
+  // Commands ask the port that the configuration names.
+  const config = join(program.folder, 'asks.yaml');
+  await writeFile(
+    config,
+    `http: { listen: ${new URL(url).host} }\ntargets: { shop: { check: tcp, host: "192.0.2.1:1" } }`,
+  );
+  const asked = await commandHere(['evidence', 'shop', '--config', config]);
+  expect(asked).toMatchObject({ code: 0, err: '' });
+  expect(asked.out).toMatch(/^nothing can be concluded\n\nde1 sees it up\n[^]*  response +200 OK/);
+  const inJson = await commandHere(['evidence', 'shop', '--json', '--config', config]);
+  expect(JSON.parse(inJson.out)).toMatchObject({ target: 'shop', evidence: [{ nodes: [{ node: 'de1' }] }] });
+  expect(await commandHere(['evidence', 'nothing', '--config', config])).toMatchObject({
+    code: 2,
+    err: expect.stringContaining('there is no target nothing'),
   });
   const refusal = { ok: 0, message: expect.stringMatching('disabled for this target') };
   for (const name of ['silent', 'grouped']) expect(await (await ask(name)).json()).toMatchObject(refusal);
