@@ -39,6 +39,10 @@ export const WebhookBody = z
     at: Time.describe('When the message was decided.'),
     subject: z.string().describe('One line for people.'),
     text: z.string().describe('A sentence or two for people.'),
+    evidence: z
+      .array(z.string())
+      .optional()
+      .describe('What nodes found out about the cause, in sentences that are part of the text too; absent if nothing.'),
     link: z.string().nullable().describe('The page about it, if there is one.'),
     acknowledge: z
       .string()
@@ -64,6 +68,7 @@ export function webhookBodyOf({ id, kind, at, content, references, incidents }: 
     at: new Date(at).toISOString(),
     subject: content.subject,
     text: [`${content.headline}.`, ...content.remarks].join(' '),
+    ...(content.evidence === undefined ? {} : { evidence: [...content.evidence] }),
     link: content.link,
     acknowledge: content.acknowledge ?? null,
     references: [...references],

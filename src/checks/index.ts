@@ -31,11 +31,14 @@ export { AddressRange, addressRules, type AddressFamily, addressObjection, type 
 export { probeFindings } from './as-probe.ts';
 export type { Capability, Dialect, HeartbeatSettings, ProbeEnvironment, ProbeContext } from './check.ts';
 export { formatHostPort, parseEndpoint } from './endpoint.ts';
+export { type Conclusion, conclude } from './evidence/conclusions.ts';
+export { EvidenceDocument } from './evidence/detail.ts';
 export { createGates, type Gate } from './gate.ts';
 export { NodeInfo, type NodeSelection, ownNodeName, shownNode } from './node-info.ts';
 export { failed, Failure, failure, FailureCode, FailureSource } from './outcome.ts';
 export type { Outcome, Phase } from './outcome.ts';
 export { ownAddresses } from './own-addresses.ts';
+export { PatternText } from './pattern.ts';
 export { createResolver, type Resolver } from './resolver.ts';
 export { lookUpServices } from './service-records.ts';
 

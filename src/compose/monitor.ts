@@ -15,10 +15,11 @@ import { createAcknowledgements } from '#monitor/notify/acknowledgement.ts';
 import type { UnstoredDeliveries } from '#monitor/notify/unstored.ts';
 import type { Store } from '#store/sqlite.ts';
 import type { Target } from '#monitor/judge/target.ts';
+import type { EvidenceCollector } from '#monitor/evidence/gathering.ts';
 import { type Monitor, startMonitor } from '#monitor/monitor.ts';
 import type { MonitorStore } from '#monitor/store.ts';
 import type { Runner } from '#monitor/watch/runner.ts';
-import type { MonitorEvents } from '#monitor/watch/watch.ts';
+import type { DoneRound, MonitorEvents } from '#monitor/watch/watch.ts';
 import { formatRunName } from '#protocol/run-name.ts';
 import { longestInterval } from '#schedule/schedule.ts';
 import { acknowledgePath, acknowledgeRoutes } from '#web/pages/acknowledge.ts';
@@ -49,6 +50,8 @@ export interface WatchingDependencies {
   readonly stored: (round: string) => void;
   /** What pages show of the moment. */
   readonly board: Pick<Board, 'roundDone' | 'incidentsChanged' | 'forget'>;
+  /** Gathers evidence of what goes wrong. */
+  readonly evidence: EvidenceCollector;
   /** What becomes other from round to round, besides states. */
   readonly changes: ChangeKeeper;
 }
@@ -58,6 +61,7 @@ export interface MonitorRuntime {
   readonly reloader: Reloader;
   /** Looks for incidents without a notification. */
   readonly audit: Audit;
+  readonly evidence: Pick<EvidenceCollector, 'gatherNow'>;
 }
 
 /** Starts the monitor, and watches the configuration where it is known where that comes from. */
@@ -71,6 +75,7 @@ export function startWatching({
   stored,
   board,
   changes,
+  evidence,
   unstored,
   mayNotify,
   ...parts
@@ -90,7 +95,7 @@ export function startWatching({
     ...parts,
     clock,
     log,
-    events: eventsOf({ metrics, stored, board, changes, notifyChanged }),
+    events: eventsOf({ metrics, stored, board, changes, evidence, notifyChanged }),
     onUnstored(record) {
       if (!mayNotify()) return;
       unstored.add(record);
@@ -115,7 +120,8 @@ export function startWatching({
   });
   const doubtLimitMs = () => reloader.inForce.doubtLimitMs;
   const audit = startAudit({ monitor, deliveriesOf: unstored.beginningsOf, doubtLimitMs, clock, log });
-  return { monitor, reloader, audit };
+  evidence.incidentsChanged(monitor.openIncidents());
+  return { monitor, reloader, audit, evidence };
 }
 
 /** The operator's routes. They are there before the monitor is, and say so until then. */
@@ -134,6 +140,7 @@ export function controlsOf(
     ...controls,
     deliveriesOf: (incident) => unstored.deliveriesOf(incident),
     reload: async (cause) => watching().reloader.reload(cause),
+    gatherEvidence: async (target) => watching().evidence.gatherNow(target),
     outline: (salt) => outlineOf(watching().reloader.inForce, salt),
   });
   return { controls, routes };
@@ -187,17 +194,18 @@ function wasNotifiedBy(store: Store, incident: string, message: string, to: Reci
     .some((one) => one.message === message && one.channel === to.channel && one.recipient === to.recipient);
 }
 
-interface MonitorListeners extends Pick<WatchingDependencies, 'metrics' | 'stored' | 'board' | 'changes'> {
+interface MonitorListeners extends Pick<WatchingDependencies, 'metrics' | 'stored' | 'board' | 'changes' | 'evidence'> {
   readonly notifyChanged: (incidents: readonly Incident[]) => void;
 }
 
-function eventsOf({ metrics, stored, board, changes, notifyChanged }: MonitorListeners): MonitorEvents {
+function eventsOf({ metrics, stored, board, changes, evidence, notifyChanged }: MonitorListeners): MonitorEvents {
   return {
     roundAwaited: () => {},
     roundSkipped: (_, count) => metrics.roundsSkipped(count),
     roundDone(target, round) {
       board.roundDone(target.name, round);
       changes.roundDone(target.name, target.spec.type, round.dueAt, round.votes);
+      if (round.late === undefined) evidence.roundDone(target, round.votes, isUp(round));
       metrics.roundDone({
         ...round,
         target: target.name,
@@ -208,6 +216,7 @@ function eventsOf({ metrics, stored, board, changes, notifyChanged }: MonitorLis
     recorded({ target, dueAt, incidents }) {
       stored(formatRunName({ target, dueAt }));
       notifyChanged(incidents);
+      evidence.incidentsChanged(incidents);
     },
     unwatched(target) {
       board.forget(target);
@@ -215,6 +224,8 @@ function eventsOf({ metrics, stored, board, changes, notifyChanged }: MonitorLis
     },
   };
 }
+
+const isUp = ({ verdict, inMaintenance }: DoneRound) => verdict.status === 'up' && !inMaintenance;
 
 /** What metrics need to know about a target. */
 export function shownOf(target: Target, now: number): ExportedTarget {

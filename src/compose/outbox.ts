@@ -3,6 +3,7 @@ import { openReloadableChannels, othersOf, policiesOf, type ReloadableChannels }
 import type { Foundation } from '#compose/foundation.ts';
 import type { StartupState } from '#compose/startup-state.ts';
 import type { Config } from '#config/config.ts';
+import { evidenceReader } from '#compose/evidence.ts';
 import { silenceAt } from '#monitor/suppress/silence.ts';
 import type { Incident } from '#monitor/judge/incident.ts';
 import { createOutbox, type Outbox, type OutboxOptions } from '#monitor/notify/outbox.ts';
@@ -61,6 +62,7 @@ export function openOutbox(
     acknowledgeAt,
     acknowledgeAllAt,
     identity,
+    evidenceOf: evidenceReader(store, log),
     budgetOf: ({ target }) => upcoming.watching?.monitor.budgets(target)[0] ?? null,
     seenNow: (incident) => upcoming.watching?.monitor.seenNow(incident) ?? null,
     onSettled: ({ channel, outcome, delayMs }) =>

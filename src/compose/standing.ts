@@ -1,6 +1,7 @@
 import type { CheckRunnerEnvironment } from '#compose/checking.ts';
 import { watchClock } from '#compose/clock.ts';
 import { type ReloadableChannels, type PeriodicJobs, startPeriodicJobs } from '#compose/delivery.ts';
+import { startEvidence } from '#compose/evidence.ts';
 import { createFollowerView } from '#compose/follower.ts';
 import { openFoundation } from '#compose/foundation.ts';
 import { healthOf } from '#compose/health.ts';
@@ -107,6 +108,7 @@ export async function openStanding(
       pulses: health.pulses,
     });
     rest.defer(async () => regulars.stop());
+    const evidence = rest.use(startEvidence({ upcoming, checking, store, board, clock, log }));
     const watching = startWatching({
       config,
       source,
@@ -123,6 +125,7 @@ export async function openStanding(
       isCutOff: () => outbox.isCutOff(upcoming.inForce().doubtLimitMs),
       stored: checking.stored,
       board,
+      evidence,
       changes: createChangeKeeper(store, (error) => log.error({ err: error }, 'cannot store a change')),
     });
     upcoming.put(watching);

@@ -23,6 +23,7 @@ import {
 import type { FoundList } from './lists/discover.ts';
 import { type ConfiguredService, isForeign, resolveForeignService } from './shape/foreign-service.ts';
 import { type ConfiguredOwnService, resolveOwnService } from './shape/own-service.ts';
+import { type ConfiguredEvidence, resolveEvidence } from './shape/evidence.ts';
 import type { ConfigFile } from './shape/schema.ts';
 import type { TargetKeys } from './shape/target.ts';
 
@@ -82,6 +83,7 @@ export interface Config {
     /** Whether there are figures under the names of blackbox_exporter too. */
     readonly blackbox: boolean;
   };
+  readonly evidence: ConfiguredEvidence;
   /** Null is for ever. */
   readonly retention: {
     readonly rawMs: number;
@@ -165,6 +167,7 @@ export function resolveConfig(
       Object.entries(file.pages).map(([name, page]) => [name, { ...page, logo: files.logos.get(name) ?? null }]),
     ),
     metrics: { buckets: file.metrics.buckets ?? null, blackbox: file.metrics.blackbox },
+    evidence: resolveEvidence(file.evidence, targets),
     retention: {
       rawMs: file.retention.raw,
       // An hour is kept for as long as its results are.

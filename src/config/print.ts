@@ -38,7 +38,7 @@ export function spelledConfig({ root, file, targets }: WholeFile): ConfigTree {
   const rules = { down: Rule.parse({}), ...file.rules };
   return {
     // What these say stands in each target; and the nodes of another service are its own.
-    ...without(whole, ['groups', 'targets_from', ...(asksForeignService(root) ? ['nodes'] : [])]),
+    ...without(whole, ['groups', 'targets_from', ...(asksForeignService(root) ? ['nodes', 'evidence'] : [])]),
     defaults,
     ...(targets.length === 0 ? {} : { targets: Object.fromEntries(spelledTargets) }),
     rules: Object.fromEntries(Object.entries(rules).map(([name, rule]) => [name, z.encode(Rule, rule)])),

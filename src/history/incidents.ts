@@ -1,3 +1,5 @@
+import type { GatheredEvidence } from './evidence.ts';
+
 /** An incident as a list shows it. Times are milliseconds since the epoch. */
 export interface PastIncident {
   readonly id: string;
@@ -63,6 +65,8 @@ export interface IncidentDetail extends PastIncident {
     readonly down: number;
     readonly unknown: number;
   }[];
+  /** What nodes gathered, by gathering and node, the oldest first. */
+  readonly evidence: readonly GatheredEvidence[];
   /** In the order in which they were made. */
   readonly deliveries: readonly PastDelivery[];
 }

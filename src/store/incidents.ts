@@ -2,6 +2,7 @@ import type Database from 'better-sqlite3';
 import type { IncidentDetail, PastIncident } from '#history/incidents.ts';
 import type { IncidentQuery } from '#history/source.ts';
 import { and, asc, type BetterSQLite3Database, eq, gt, isNull, lt, or } from './drizzle.ts';
+import { readEvidence } from './evidence.ts';
 import { type IncidentInput, incidentOf, listedDeliveryOf } from './rows.ts';
 import { type deliveries, incidents, targets } from './schema.ts';
 
@@ -41,6 +42,7 @@ export function readIncident(database: Database.Database, id: string): IncidentD
     closingVotes,
     laterCauses,
     timeline,
+    evidence: readEvidence(database, id),
     deliveries: readDeliveries(database, target, id),
   };
 }

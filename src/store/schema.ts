@@ -1,4 +1,4 @@
-import { index, integer, primaryKey, real, sql, sqliteTable, sqliteView, text, uniqueIndex } from './drizzle.ts';
+import { blob, index, integer, primaryKey, real, sql, sqliteTable, sqliteView, text, uniqueIndex } from './drizzle.ts';
 
 // Times are whole milliseconds since the epoch. `docs/storage.md` describes the tables for operators.
 
@@ -118,6 +118,37 @@ export const deliveries = sqliteTable(
       .on(table.settledAt)
       .where(sql`state = 'sent'`),
   ],
+);
+
+/** What nodes gathered about an incident. A row without a node is a note on why nothing was gathered. */
+export const evidence = sqliteTable(
+  'evidence',
+  {
+    id: integer('id').primaryKey({ autoIncrement: true }),
+    incidentId: text('incident_id')
+      .notNull()
+      .references(() => incidents.id),
+    gatheredAt: integer('gathered_at').notNull(),
+    /** opened, cause_changed, ended or demand. */
+    occasion: text('occasion').notNull(),
+    node: text('node').notNull(),
+    /** JSON, compressed as in RFC 1951. */
+    content: blob('content', { mode: 'buffer' }).notNull(),
+  },
+  (table) => [uniqueIndex('evidence_once').on(table.incidentId, table.gatheredAt, table.node)],
+);
+
+/** What a node last gathered about a target that it saw up. */
+export const goodEvidence = sqliteTable(
+  'good_evidence',
+  {
+    target: text('target').notNull(),
+    node: text('node').notNull(),
+    gatheredAt: integer('gathered_at').notNull(),
+    /** JSON, compressed as in RFC 1951. */
+    content: blob('content', { mode: 'buffer' }).notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.target, table.node] })],
 );
 
 /** Silences: notifications of some targets are suppressed, at an operator's request. */

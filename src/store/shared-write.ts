@@ -1,5 +1,6 @@
 import { writeChanges } from './changes.ts';
 import { and, type BetterSQLite3Database, eq } from './drizzle.ts';
+import { writePacked } from './evidence.ts';
 import { deleteNote, writeNote } from './notes.ts';
 import type { WriteResult } from './queue.ts';
 import { deliveries, facts } from './schema.ts';
@@ -47,6 +48,9 @@ export function createSharedWriter(
         return 'settled';
       case 'changes':
         writeChanges(database, work.changes);
+        return 'settled';
+      case 'evidence':
+        writePacked(database, work.evidence);
         return 'settled';
       case 'fact':
         writeFact(database, work.name, work.value);

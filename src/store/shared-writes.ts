@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { TargetChange } from '#history/changes.ts';
 import type { LateVote, RoundRecord, ShownVerdict } from '#monitor/judge/round-record.ts';
 import type { MonitorStore } from '#monitor/store.ts';
+import type { PackedEvidence } from './evidence.ts';
 import type { StoredNote } from './notes.ts';
 import type { OutcomeInput } from './rows.ts';
 
@@ -37,6 +38,7 @@ export type SharedWrite =
   | { readonly kind: 'note'; readonly note: StoredNote }
   | { readonly kind: 'note removed'; readonly id: string }
   | { readonly kind: 'changes'; readonly changes: readonly TargetChange[] }
+  | { readonly kind: 'evidence'; readonly evidence: PackedEvidence }
   | { readonly kind: 'fact'; readonly name: string; readonly value: string };
 
 const kinds = [
@@ -48,6 +50,7 @@ const kinds = [
   'note',
   'note removed',
   'changes',
+  'evidence',
   'fact',
 ] as const satisfies readonly SharedWrite['kind'][];
 

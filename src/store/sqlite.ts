@@ -4,6 +4,7 @@ import type { Incident } from '#monitor/judge/incident.ts';
 import type { LateVote, StoredSuccess } from '#monitor/judge/round-record.ts';
 import type { MonitorStore } from '#monitor/store.ts';
 import type { ChangeStore } from '#history/changes.ts';
+import type { EvidenceStore } from '#history/evidence.ts';
 import type { HistorySource, PastResult } from '#history/source.ts';
 import type { ServiceStore } from '#service/ports.ts';
 import { careOf, type StoreCare } from './care.ts';
@@ -12,6 +13,7 @@ import { createCommit } from './commit.ts';
 import { createDeliveryStore } from './delivery-store.ts';
 import { type BetterSQLite3Database, eq } from './drizzle.ts';
 import { storeError } from './errors.ts';
+import { createEvidenceStore } from './evidence.ts';
 import { watchFiles } from './file-watch.ts';
 import { lockPathOf } from './lock.ts';
 import { deleteNote, readNotes, type StoredNote, writeNote } from './notes.ts';
@@ -43,7 +45,7 @@ export interface StoreOptions extends OpenOptions {
 }
 
 /** The monitor's memory in one SQLite file, and what there is to know about the file. */
-export interface Store extends MonitorStore, ChangeStore, StoreCare, AsyncDisposable {
+export interface Store extends MonitorStore, ChangeStore, EvidenceStore, StoreCare, AsyncDisposable {
   /** The check service's part of the same file. */
   readonly checks: ServiceStore;
   /** The incidents that were open for a part of the time from `from` until before `to`, as they are by now, the oldest first. */
@@ -125,6 +127,7 @@ export function openStore(options: StoreOptions): Store {
     ...deliveries.store,
     shared: sharing?.store ?? null,
     ...memoryOf({ database, file, parts, history, guard }, sharing?.writing ?? null),
+    ...createEvidenceStore({ file, guard, sharing: sharing?.writing ?? null }),
     ...careOf({ file, parts, queue, files, guard }),
     incidentsBetween: (from, to) => guard(() => readIncidentsBetween(database, from, to)),
     recentResults: (target, since) =>

@@ -1,10 +1,12 @@
 import type { FastifyInstance, FastifyPluginAsync } from 'fastify';
 import { z } from 'zod';
+import type { GatheredEvidence } from '#history/evidence.ts';
 import { Duration } from '#kernel/units.ts';
 import type { Silence, SilenceRequest } from '#monitor/suppress/silence.ts';
 import type { ListedDelivery } from '#monitor/judge/delivery.ts';
 import { type Incident, isAboutUs, latestCause } from '#monitor/judge/incident.ts';
 import { errorBody } from '#protocol/errors.ts';
+import { shownEvidence } from './evidence.ts';
 import { onlyForOperators } from './local.ts';
 
 /** What the operator's routes need. What is asked wrongly throws `usage`. */
@@ -26,6 +28,12 @@ export interface ControlRoutes {
   /** The deliveries of an incident and their outcomes, the newest first. */
   deliveriesOf(incident: string): readonly ListedDelivery[];
   acknowledge(incident: string, why: string): Promise<Incident>;
+  /** Has nodes gather evidence about a target now. Resolves after some seconds. */
+  gatherEvidence(target: string): Promise<{
+    readonly target: string;
+    readonly incident: string | null;
+    readonly parts: readonly GatheredEvidence[];
+  }>;
   /** What the configuration in force says, for comparing; secrets show by the salt whether they are the same. */
   outline(salt: string): object;
 }
@@ -40,6 +48,7 @@ export const SilenceBody = z.strictObject({
 export const PlanQuery = z.strictObject({
   salt: z.string().min(1).max(100).describe('Secrets show by it whether they are the same.'),
 });
+export const EvidenceBody = z.strictObject({ target: z.string().min(1).max(300) });
 export const AcknowledgeBody = z.strictObject({ incident: z.string().min(1).max(300), why: Why });
 
 /** What an operator tells the running program: reload, silences, incidents. For programs on this machine only. */
@@ -47,6 +56,7 @@ export function controlRoutes(routes: ControlRoutes): FastifyPluginAsync {
   return async (app) => {
     onlyForOperators(app, 'not_found');
     addRoutes(app, routes);
+    addEvidence(app, routes);
   };
 }
 
@@ -88,6 +98,17 @@ function addRoutes(app: FastifyInstance, routes: ControlRoutes): void {
     async handler(request) {
       const { incident, why } = AcknowledgeBody.parse(request.body);
       return { ok: 1, incident: shownIncident(await routes.acknowledge(incident, why)) };
+    },
+  });
+}
+
+function addEvidence(app: FastifyInstance, routes: ControlRoutes): void {
+  app.route({
+    method: 'POST',
+    url: '/-/evidence',
+    async handler(request) {
+      const { target, incident, parts } = await routes.gatherEvidence(EvidenceBody.parse(request.body).target);
+      return { ok: 1, target, incident, evidence: shownEvidence(parts) };
     },
   });
 }

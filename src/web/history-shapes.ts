@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { EvidenceGathering } from './evidence.ts';
 
 // What the history routes answer, as JSON. The routes make it of the reader's values; the document and its test hold them to it.
 
@@ -112,6 +113,7 @@ export const IncidentDetail = Incident.extend({
   closing_votes: z.array(Vote).nullable(),
   later_causes: z.array(z.strictObject({ at: Moment, cause: z.string() })).describe('Later causes, if they differ.'),
   timeline: z.array(z.strictObject({ at: Moment, status: Status, up: z.int(), down: z.int(), unknown: z.int() })),
+  evidence: z.array(EvidenceGathering).describe('What nodes gathered, the oldest first.'),
   deliveries: z.array(Delivery),
 }).describe('An incident with its votes, its timeline and its deliveries.');
 

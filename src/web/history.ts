@@ -6,6 +6,7 @@ import type { TimeSpan } from '#history/span.ts';
 import type { Clock } from '#kernel/clock.ts';
 import { dayMs } from '#kernel/units.ts';
 import { errorBody } from '#protocol/errors.ts';
+import { shownEvidence } from './evidence.ts';
 import { historyDocument } from './history-document.ts';
 import { IncidentsQuery, ReportQuery, SeriesQuery, TargetQuery, TargetsQuery } from './history-queries.ts';
 import { onlyForOperators } from './local.ts';
@@ -71,8 +72,9 @@ function addRest(app: FastifyInstance, history: HistoryReader, spanOf: SpanOf): 
   app.get<{ Params: { '*': string } }>('/api/v1/incidents/*', async (request, reply) => {
     const incident = await history.incident(request.params['*']);
     if (incident === null) return reply.code(404).send(errorBody('not_found', 'there is no such incident'));
-    const shown = { ...incident, deliveries: incident.deliveries.map(deliveryOf) };
-    return answer(request, reply, { ok: 1, incident: timesOf(shown) });
+    const { evidence, ...rest } = incident;
+    const shown = timesOf({ ...rest, deliveries: incident.deliveries.map(deliveryOf) });
+    return answer(request, reply, { ok: 1, incident: { ...Object(shown), evidence: shownEvidence(evidence) } });
   });
   app.get('/api/v1/report', async (request, reply) => {
     const { label: of, from, to, ...page } = ReportQuery.parse(request.query);

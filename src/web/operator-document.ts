@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import { type ApiErrorCode, apiErrors } from '#protocol/errors.ts';
 import { failures, jsonContent, parametersFrom, refTo, schemaOf } from '#protocol/openapi.ts';
-import { AcknowledgeBody, PlanQuery, SilenceBody } from './control.ts';
+import { AcknowledgeBody, EvidenceBody, PlanQuery, SilenceBody } from './control.ts';
 import { DeliveryQuery, RetryBody } from './deliveries.ts';
 import { bodyOf, parameter } from './document-parts.ts';
 import { NoteBody } from './notes.ts';
@@ -107,6 +107,17 @@ export const operatorPaths = {
     summary: 'Acknowledges an incident',
     answer: { incident: one('OpenIncident') },
     takes: AcknowledgeBody,
+    fails: ['not_found'],
+  }),
+  '/-/evidence': post({
+    operationId: 'gatherEvidence',
+    summary: 'Has nodes gather evidence about a target now',
+    answer: {
+      target: { type: 'string' },
+      incident: { type: ['string', 'null'] },
+      evidence: listOf('EvidenceGathering'),
+    },
+    takes: EvidenceBody,
     fails: ['not_found'],
   }),
   '/-/plan': get({

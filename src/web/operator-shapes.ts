@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { EvidenceGathering } from './evidence.ts';
 
 const Moment = z.iso.datetime().describe('An ISO time in UTC.');
 const Kind = z.enum(['opened', 'update', 'reminder', 'resolved', 'closed']);
@@ -7,6 +8,7 @@ const Recipient = z.strictObject({ channel: z.string(), recipient: z.string() })
 
 /** What the routes of operators answer, as JSON. The test of their document holds them to it. */
 export const operatorShapes = {
+  EvidenceGathering,
   Silence: z.strictObject({
     id: z.string(),
     targets: z.union([z.literal('all'), z.array(z.string())]),

@@ -95,6 +95,15 @@ test('two stores that apply one log hold the same, whatever row numbers they hav
     await claimed;
     leader.storeOutcomes([{ id, state: 'sent', at: start, message: 'm1', remindAt: start + 60_000 }]);
     leader.saveSilence({ id: 's1', targets: ['shop'], why: 'works', from: start, until: start + 1_000 });
+    const { incidentId } = due!.delivery;
+    const gathered = {
+      occasion: 'opened',
+      isFailing: true,
+      failure: 'refused',
+      document: null,
+      lastGood: null,
+    } as const;
+    leader.addEvidence(incidentId, [{ ...gathered, at: start, node: 'de1', note: 'the node is not online' }]);
     leader.addNote({ id: 'n1', page: 'status', words: 'works', createdAt: start, endsAt: null });
     leader.addChanges([{ target: 'shop', kind: 'answers', node: 'de1', at: start, value: '192.0.2.1' }]);
     const late = leader.recordLate({
@@ -107,6 +116,8 @@ test('two stores that apply one log hold the same, whatever row numbers they hav
     await settled(clock, leader);
     expect(['stored', 'revised']).toContain(await late);
     world.follow(follower);
+    expect(follower.evidenceOf(incidentId)).toHaveLength(1);
+    expect(follower.evidenceOf(incidentId)).toEqual(leader.evidenceOf(incidentId));
     const [one, two] = [history('a'), history('b')];
     expect(one.deliveries.length).toBe(3);
     expect(one.deliveries).toEqual(two.deliveries);

@@ -16,6 +16,7 @@ const table: Record<string, readonly string[]> = {
   node: ['kernel', 'protocol', 'schedule', 'checks/index.ts'],
   'monitor/judge': ['kernel', 'schedule', 'checks/index.ts', 'history'],
   'monitor/suppress': ['kernel', 'checks/index.ts', 'monitor/judge'],
+  'monitor/evidence': ['kernel', 'checks/index.ts', 'history', 'monitor/judge'],
   'monitor/watch': ['kernel', 'schedule', 'checks/index.ts', 'monitor/judge'],
   'monitor/heartbeats': ['kernel', 'schedule', 'checks/index.ts', 'monitor/judge'],
   'monitor/notify': ['kernel', 'schedule', 'history', 'monitor/judge'],

@@ -1,6 +1,7 @@
 import type { Command, Option } from 'commander';
 import { z } from 'zod';
 import { singleLine } from '#kernel/text.ts';
+import { gatherEvidence } from './evidence.ts';
 import { ask, type DaemonOptions } from '../shared/ask.ts';
 import { durationText, momentText } from '../shared/option-values.ts';
 import { paintOf } from '../shared/paint.ts';
@@ -85,6 +86,13 @@ export function addControlCommands(
     .addOption(configOption)
     .option('--json', 'print JSON')
     .action(async (id, options) => finish(await acknowledge(id, options, context)));
+  program
+    .command('evidence')
+    .description('have nodes gather evidence about a target now')
+    .argument('<target>', 'its name')
+    .addOption(configOption)
+    .option('--json', 'print JSON')
+    .action(async (target, options) => finish(await gatherEvidence(target, options, context)));
   program
     .command('reload')
     .description('reload the configuration of the running daemon')

@@ -14,11 +14,12 @@ export async function askDaemon(
   { http }: Pick<Config, 'http'>,
   path: string,
   body?: Readonly<Record<string, unknown>>,
+  waitMs = answerMs,
 ): Promise<unknown> {
   const url = `${urlOfDaemon(http)}${path}`;
   // Not at the top: the daemon itself only asks where it listens.
   const { default: got, HTTPError } = await import('got');
-  const common = { timeout: { request: answerMs }, retry: { limit: 0 }, followRedirect: false };
+  const common = { timeout: { request: waitMs }, retry: { limit: 0 }, followRedirect: false };
   try {
     return await got(url, body === undefined ? common : { ...common, method: 'POST', json: body }).json<unknown>();
   } catch (error) {

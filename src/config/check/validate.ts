@@ -51,6 +51,7 @@ export function validateConfig(
     ...noTargetsProblem(root),
     ...noNodesProblem(root),
     ...unconnectedHub(root),
+    ...evidenceElsewhere(root),
   ];
   const sound = output === null ? without(root.value, issues) : root.value;
   const file = output ?? validate(ConfigFile, sound).output;
@@ -130,6 +131,12 @@ function unconnectedHub(root: SourceNode): readonly Problem[] {
     return [problemAtKey(root, ['hubs'], 'cannot be used where another service runs the checks')];
   if (find(root, ['nats']) !== null) return [];
   return [problemAtKey(root, ['hubs'], 'needs nats: hubs share their history through it')];
+}
+
+function evidenceElsewhere(root: SourceNode): readonly Problem[] {
+  const evidence = find(root, ['evidence'])?.value ?? false;
+  if (!asksForeignService(root) || evidence === false) return [];
+  return [problemAtKey(root, ['evidence'], 'is not available where another service runs the checks')];
 }
 
 // Null if more may join, or where only another service knows.

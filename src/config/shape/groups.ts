@@ -10,6 +10,10 @@ const Group = z.strictObject({
   rules: Names('rules').optional().describe('The rules of its targets, of those that have none of their own.'),
   notify: Recipients.optional().describe('The recipients of its targets that have no notify.'),
   objective: ObjectiveText.optional().describe('The objective of its targets, of those that have none of their own.'),
+  evidence: z
+    .boolean()
+    .optional()
+    .describe('false: no evidence is gathered about its targets that do not say otherwise.'),
   maintenance: MaintenanceTimes.optional().describe('When notifications for its targets are suppressed.'),
 });
 

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { channelTypes } from '#channels/index.ts';
+import { Evidence } from './evidence.ts';
 import { FilePath } from '#kernel/files.ts';
 import { Rule } from '#monitor/judge/rule.ts';
 import { ForeignService } from './foreign-service.ts';
@@ -56,6 +57,9 @@ export const ConfigFile = z
     maintenance: MaintenanceList,
     pages: StatusPages,
     metrics: MetricsKeys.prefault({}).describe('What /metrics shows.'),
+    evidence: Evidence.default(true).describe(
+      'What nodes gather about failures, at the moment they happen: true, false, or a map.',
+    ),
     retention: Retention.prefault({}).describe('How long things are kept.'),
   })
   .describe('The configuration of Watchpost.');

@@ -148,10 +148,15 @@ function withGroups(name: string, target: SourceNode, groups: readonly TargetGro
         : unionOf(said),
     );
   }
+  const silent = groups.find(({ located, members }) => members.has(name) && isFalse(located.children.get('evidence')));
+  const evidence = silent?.located.children.get('evidence');
+  if (evidence !== undefined && !children.has('evidence')) children.set('evidence', evidence);
   const objective = children.has('objective') ? null : objectiveOf(name, groups, problems);
   if (objective !== null) children.set('objective', objective);
   return withChildren(target, children);
 }
+
+const isFalse = (node: SourceNode | undefined) => node?.value === false;
 
 function objectiveOf(target: string, groups: readonly TargetGroup[], problems: Problem[]): SourceNode | null {
   const said = groups.flatMap(({ name, located, members }) => {

@@ -58,6 +58,10 @@ const ownKeys = {
     .describe(
       'Targets without which this one cannot be reached: while one of them is down, its notifications are suppressed.',
     ),
+  evidence: z
+    .boolean()
+    .optional()
+    .describe('Whether nodes gather evidence when the target fails, if that is not disabled for all. Default: true.'),
   labels: Labels.default({}).describe('Labels of your own for metrics and mails.'),
   objective: ObjectiveText.optional().describe(
     'What the target promises: for which share of a period it is not down, such as "99.9% over 30d", or of the calendar month, such as "99.9% over month" or "99.9% over month in Europe/Berlin"; or none. Default: defaults.objective.',
@@ -76,7 +80,7 @@ const shortKeys = {
 
 // Nodes do not check targets that send pings.
 function ownKeysOf({ heard }: AnyCheck) {
-  const { nodes: _, ...others } = ownKeys;
+  const { nodes: _nodes, evidence: _evidence, ...others } = ownKeys;
   return heard === null ? ownKeys : others;
 }
 

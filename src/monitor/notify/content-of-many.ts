@@ -17,6 +17,7 @@ import {
 import { commonCauseOf } from './in-common.ts';
 import { type MessagePart, phaseOf } from './message-part.ts';
 import type { MessageParts } from './next-message.ts';
+import { evidenceOfMany } from './evidence-lines.ts';
 import { doubtsOf, lateRemarks, unreachedRemarks, wasInDoubt, withDoubt } from './remarks.ts';
 
 const longestTable = 100;
@@ -43,6 +44,7 @@ export function contentOfMany(
   const opened = going.filter((part) => part.kind === 'opened').map(({ incident }) => incident);
   const startedAt = Math.min(...parts.map(({ incident }) => incident.startedAt));
   const lastAt = Math.max(...parts.map(({ incident }) => incident.endedAt ?? incident.openedAt));
+  const evidence = evidenceOfMany(parts, options);
   const common = commonCauseOf(parts.map(({ incident }) => incident));
   const headline = `${[...said, ...flapping].join(', ')}${common.text}`;
   const acknowledgeable = going.filter(({ incident }) => incident.acknowledged === null);
@@ -57,7 +59,14 @@ export function contentOfMany(
       `${kind === 'digest' ? countInWords(parts, going) : [...said, ...flapping].join(', ')}: ${namesOf(parts)}`,
     ),
     headline,
-    remarks: [...doubtsOf(opened, zone), ...remarksOf(kind, over), ...lateRemarks(going), ...unreachedRemarks(parts)],
+    ...(evidence.length === 0 ? {} : { evidence }),
+    remarks: [
+      ...evidence,
+      ...doubtsOf(opened, zone),
+      ...remarksOf(kind, over),
+      ...lateRemarks(going),
+      ...unreachedRemarks(parts),
+    ],
     facts: [
       ['Between', formatSpan(startedAt, lastAt, zone)],
       [rules.length === 1 ? 'Rule' : 'Rules', singleLine(rules.join('; '), 300)],

@@ -5,6 +5,7 @@ import { describeDuration } from '#kernel/units.ts';
 import { formatSpan, formatTime, timesInZone } from '#kernel/zoned-time.ts';
 import type { MessageKind } from '../judge/delivery.ts';
 import { type RecipientAddress, type Incident, latestCause, type VoteLine } from '../judge/incident.ts';
+import { evidenceOf } from './evidence-lines.ts';
 import { type ContentTable, type Tone, verdictTable, voteTables } from './content-tables.ts';
 import type { MessagePart } from './message-part.ts';
 import { delay, doubtsOf, suppressionRemarks, lateness, unreachedRemarks, wasInDoubt, withDoubt } from './remarks.ts';
@@ -22,6 +23,8 @@ export interface ContentOptions {
   readonly acknowledgeAllAt?: ((message: string, to: RecipientAddress) => string | null) | undefined;
   /** The votes of the last round of an open incident's target, if they are known. */
   readonly seenNow?: ((incident: Incident) => readonly VoteLine[] | null) | undefined;
+  /** What evidence says of the cause of an incident, in sentences, as far as it is known by now. */
+  readonly evidenceOf?: ((incident: Incident) => readonly string[]) | undefined;
   /** What is left of the budget of an incident's target at this moment; null if it has no objective. */
   readonly budgetOf?: ((incident: Incident) => BudgetLeft | null) | undefined;
 }
@@ -35,6 +38,8 @@ export interface MessageContent {
   readonly headline: string;
   /** Sentences below it. */
   readonly remarks: readonly string[];
+  /** What evidence says of the cause; the remarks begin with it. Absent if there is none. */
+  readonly evidence?: readonly string[];
   readonly facts: readonly (readonly [label: string, value: string])[];
   readonly tables: readonly ContentTable[];
   readonly link: string | null;
@@ -48,6 +53,12 @@ const mostLater = 5;
 
 /** What a message says about one incident. */
 export function contentOf(whole: MessagePart, options: ContentOptions): MessageContent {
+  const content = plainContentOf(whole, options);
+  const evidence = evidenceOf(whole.incident, options);
+  return evidence.length === 0 ? content : { ...content, evidence, remarks: [...evidence, ...content.remarks] };
+}
+
+function plainContentOf(whole: MessagePart, options: ContentOptions): MessageContent {
   const { zone, linkTo } = options;
   const part = inTimeZone(zone, whole);
   const { incident, kind, sent, merged } = part;

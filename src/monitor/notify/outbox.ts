@@ -36,6 +36,8 @@ export interface OutboxOptions {
   readonly acknowledgeAllAt?: ((message: string, to: RecipientAddress) => string | null) | undefined;
   /** The votes of the last round of an open incident's target, if they are known. */
   readonly seenNow?: (incident: Incident) => readonly VoteLine[] | null;
+  /** What evidence says of the cause of an incident, in sentences. */
+  readonly evidenceOf?: ContentOptions['evidenceOf'];
   /** What is left of the budget of an incident's target, if it has an objective. */
   readonly budgetOf?: (incident: Incident) => BudgetLeft | null;
   /** Distinguishes the messages of this installation from those of others that watch the same names. Default: none. */
@@ -188,8 +190,8 @@ export function createOutbox(options: OutboxOptions): Outbox {
 }
 
 function contentOptionsOf(options: OutboxOptions): Omit<ContentOptions, 'zone'> {
-  const { linkTo, seenNow, budgetOf, acknowledgeAt, acknowledgeAllAt } = options;
-  return { linkTo, seenNow, budgetOf, acknowledgeAt, acknowledgeAllAt };
+  const { linkTo, seenNow, evidenceOf, budgetOf, acknowledgeAt, acknowledgeAllAt } = options;
+  return { linkTo, seenNow, evidenceOf, budgetOf, acknowledgeAt, acknowledgeAllAt };
 }
 
 function rememberSent({ store, clock }: OutboxOptions, queues: Pick<RecipientQueues, 'remember'>): void {

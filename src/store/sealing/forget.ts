@@ -123,6 +123,7 @@ export function createForgetting(
   const dropIncidents = database.transaction((old: readonly { readonly id: string }[]) => {
     for (const { id } of old) {
       statements.deleteDeliveries.run(id);
+      statements.deleteEvidence.run(id);
       statements.deleteIncident.run(id);
     }
   });
@@ -178,6 +179,7 @@ function prepare(database: Database.Database) {
       'SELECT id FROM incidents WHERE started_at < ? AND ended_at < ? ORDER BY started_at LIMIT ?',
     ),
     deleteDeliveries: database.prepare<[string]>('DELETE FROM deliveries WHERE incident_id = ?'),
+    deleteEvidence: database.prepare<[string]>('DELETE FROM evidence WHERE incident_id = ?'),
     deleteIncident: database.prepare<[string]>('DELETE FROM incidents WHERE id = ?'),
   };
 }

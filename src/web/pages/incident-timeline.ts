@@ -1,6 +1,8 @@
+import { type EvidenceGathering, gatheringsOf } from '#history/evidence.ts';
 import type { IncidentDetail, PastDelivery } from '#history/incidents.ts';
 import type { ShownState } from '../state/shown.ts';
 import { countVotes } from './target-texts.ts';
+import { evidenceTexts } from './evidence-texts.ts';
 import { texts } from './texts.ts';
 
 /** One line of an incident's timeline. */
@@ -31,9 +33,18 @@ export function timelineOf(incident: IncidentDetail): readonly TimelineEntry[] {
     ...timeline.map(({ at, status, ...counts }) => ({ at, state: status, words: countVotes(counts), detail: null })),
     ...laterCauses.map((later) => entry(later.at, words.nowBecause, later.cause)),
     ...(acknowledged === null ? [] : [entry(acknowledged.at, words.acknowledgedBy, acknowledged.why)]),
+    ...gatheringsOf(incident.evidence).map(gathered),
     ...notified(incident),
     ...(endedAt === null ? [] : [entry(endedAt, end)]),
   ].toSorted((a, b) => a.at - b.at);
+}
+
+function gathered({ at, parts, conclusions }: EvidenceGathering): TimelineEntry {
+  const nodes = parts.flatMap(({ node, document }) => (document === null ? [] : [node]));
+  const said = conclusions.map(({ text }) => text);
+  const notes = nodes.length > 0 ? [] : parts.flatMap(({ note }) => note ?? []);
+  const [detail = null] = [...said, ...notes];
+  return { at, state: null, words: evidenceTexts.gatheredAt(nodes.join(', ')), detail };
 }
 
 // Recipients of one kind of message within a second share a line.

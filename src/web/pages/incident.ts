@@ -2,6 +2,7 @@ import { shownNode } from '#checks/index.ts';
 import type { IncidentDetail, PastDelivery, PastVote } from '#history/incidents.ts';
 import type { PastRound } from '#history/reader.ts';
 import { describeDuration, formatSeconds } from '#kernel/units.ts';
+import { evidenceSection } from './evidence.ts';
 import { isNeedless, timelineOf } from './incident-timeline.ts';
 import { postMortemHref, targetHref } from './links.ts';
 import { foreign, html, type Markup, moment, nothing, shapeOf, state } from './markup.ts';
@@ -54,6 +55,7 @@ export function incidentContent(value: IncidentValue): Markup {
 <div class="paper" data-part="facts"><dl class="facts">${fact(words.rule, condition)}${fact(words.severity, severity)}${fact(words.began, moment(startedAt))}${fact(words.opened, moment(openedAt))}${fact(words.ended, endedAt === null ? words.open : moment(endedAt))}${held === null ? nothing : fact(words.held, held)}${acknowledged === null ? nothing : fact(words.acknowledged, html`${foreign(acknowledged.why)} ${moment(acknowledged.at)}`)}${silence === null ? nothing : fact(words.silenced, html`${foreign(silence.why)}, ${words.until} ${moment(silence.until)}`)}</dl></div>
 ${endedAt === null && mayAct ? actions(incident) : nothing}
 <div class="cols"><section><h2>${words.votesOpened}</h2>${voteTable(incident.votes)}</section>${incident.closingVotes === null ? nothing : html`<section><h2>${words.votesClosed}</h2>${voteTable(incident.closingVotes)}</section>`}</div>
+${evidenceSection(incident.evidence)}
 <h2>${words.timeline}</h2><div data-part="timeline">${timeline(incident)}</div>
 <p class="row"><button class="quiet" type="button" data-copy="${words.postMortem.copied}" data-from="${postMortemHref(incident.id)}">${words.postMortem.copy}</button> <a href="${postMortemHref(incident.id)}">${words.postMortem.open}</a></p>
 <h2>${words.meanwhile}</h2><div data-part="rounds">${roundsMarkup(value)}</div>

@@ -1,7 +1,9 @@
 import { shownNode } from '#checks/index.ts';
+import { evidenceInWords } from '#history/evidence.ts';
 import { singleLine } from '#kernel/text.ts';
 import { describeDuration } from '#kernel/units.ts';
 import { formatTime } from '#kernel/zoned-time.ts';
+import { evidenceTexts } from './evidence-texts.ts';
 import { timelineOf } from './incident-timeline.ts';
 import { incidentSentence, type IncidentValue } from './incident.ts';
 import { texts } from './texts.ts';
@@ -31,6 +33,7 @@ export function postMortemOf(value: Pick<IncidentValue, 'incident' | 'now'>, hre
       return `- ${at(entry.at)}${gapBefore(entries, index)} ${state}${escaped(entry.words)}${detail}`;
     }),
     '',
+    ...evidenceLines(incident.evidence),
     `## ${words.votesOpened}`,
     '',
     `| ${texts.report.node} | ${texts.report.result} | ${words.what} |`,
@@ -42,6 +45,12 @@ export function postMortemOf(value: Pick<IncidentValue, 'incident' | 'now'>, hre
     '',
     ...words.postMortem.headings.flatMap((heading) => [`## ${heading}`, '', '']),
   ].join('\n');
+}
+
+function evidenceLines(evidence: IncidentValue['incident']['evidence']): readonly string[] {
+  const lines = evidenceInWords(evidence);
+  if (lines.length === 0) return [];
+  return [`## ${evidenceTexts.title}`, '', ...lines.map((line) => `- ${escaped(line)}`), ''];
 }
 
 function gapBefore(entries: readonly { readonly at: number }[], index: number): string {

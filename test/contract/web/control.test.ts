@@ -20,6 +20,7 @@ async function serve(reload: ControlRoutes['reload'] = async () => applied) {
         ...controls,
         deliveriesOf: (id) => scenario.store.listDeliveries().filter(({ incidentId }) => incidentId === id),
         reload,
+        gatherEvidence: async (name) => ({ target: name, incident: null, parts: [] }),
         outline: (salt) => ({ salt }),
       }),
     ],

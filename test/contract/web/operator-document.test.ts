@@ -63,6 +63,7 @@ const control: ControlRoutes = {
   openIncidents: () => [open],
   deliveriesOf: () => [listed],
   acknowledge: async (id) => unlessMissing(id, open),
+  gatherEvidence: async (name) => unlessMissing(name, { target: name, incident: null, parts: [] }),
   outline: (salt) => ({ salt }),
 };
 const health = {
@@ -110,12 +111,14 @@ const links: readonly FastifyPluginAsync[] = [
 const bodies: Readonly<Record<string, object>> = {
   addSilence: { targets: ['shop'], for: '2h', why: 'it moves' },
   acknowledge: { incident: open.id, why: 'I look' },
+  gatherEvidence: { target: 'shop' },
   postNote: { words: 'We know.' },
   retryDeliveries: { all: true },
 };
 const missing: Readonly<Record<string, object>> = {
   addSilence: { targets: ['nobody'], for: '2h', why: 'it moves' },
   acknowledge: { incident: 'nobody', why: 'I look' },
+  gatherEvidence: { target: 'nobody' },
   postNote: { page: 'nobody', words: 'We know.' },
 };
 

@@ -39,6 +39,7 @@ const incident: IncidentDetail = {
   acknowledged: null,
   votes: [],
   closingVotes: null,
+  evidence: [],
   laterCauses: [],
   timeline: [],
   deliveries: [],

@@ -1,0 +1,101 @@
+import { z } from 'zod';
+import { CheckSpec, EvidenceDocument } from '#checks/index.ts';
+import type { CheckRunner } from '#compose/checking.ts';
+import type { StartupState } from '#compose/startup-state.ts';
+import type { Config } from '#config/config.ts';
+import { evidenceInWords, type EvidenceStore } from '#history/evidence.ts';
+import type { Clock } from '#kernel/clock.ts';
+import { messageOf } from '#kernel/errors.ts';
+import type { Log } from '#kernel/log.ts';
+import type { EvidenceGatherer, EvidenceSettings } from '#monitor/evidence/gatherer.ts';
+import { createEvidenceCollector, type EvidenceCollector } from '#monitor/evidence/gathering.ts';
+import { type Incident, voteTable } from '#monitor/judge/incident.ts';
+import type { Board } from '#web/state/board.ts';
+
+// The part of compose.ts that is about evidence: nodes gather it as they run checks.
+
+export interface EvidenceSurroundings {
+  readonly upcoming: StartupState;
+  readonly checking: Pick<CheckRunner, 'runs'>;
+  readonly store: EvidenceStore;
+  readonly board: Pick<Board, 'incidentsChanged' | 'target'>;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** Starts to gather evidence of incidents, once the monitor tells of them. */
+export function startEvidence({
+  upcoming,
+  checking,
+  store,
+  board,
+  clock,
+  log,
+}: EvidenceSurroundings): EvidenceCollector {
+  return createEvidenceCollector({
+    settings: () => settingsOf(upcoming.inForce()),
+    gatherer: gathererOver(checking, upcoming.inForce),
+    store,
+    openIncidents: () => upcoming.watching?.monitor.openIncidents() ?? [],
+    seenNow: (target) => voteTable(board.target(target)?.votes ?? []),
+    onGathered: (incident) => board.incidentsChanged([incident]),
+    clock,
+    log,
+  });
+}
+
+// Looked up for every round: by the targets, which change by a reload only.
+const settings = new WeakMap<Config, EvidenceSettings>();
+
+function settingsOf(config: Config): EvidenceSettings {
+  const known = settings.get(config);
+  if (known !== undefined) return known;
+  const { enabled, lastGood, without } = config.evidence;
+  const left = new Set(without);
+  const targets = new Map(config.targets.map((target) => [target.name, target]));
+  const made = {
+    isEnabled: (name: string) => enabled && !left.has(name),
+    lastGood,
+    targetOf: (name: string) => targets.get(name) ?? null,
+  };
+  settings.set(config, made);
+  return made;
+}
+
+/** Has nodes gather evidence as they run checks, beside the schedule. */
+function gathererOver(
+  checking: Pick<CheckRunner, 'runs'>,
+  inForce: () => Pick<Config, 'evidence' | 'foreignService'>,
+): EvidenceGatherer {
+  const online = () => checking.runs?.nodes().filter((node) => node.online) ?? [];
+  return {
+    nodes: () =>
+      inForce().foreignService === null && checking.runs !== null ? online().map(({ info }) => info.name) : null,
+    async gather({ spec, node, failure }, signal) {
+      const status = online().find(({ info }) => info.name === node);
+      if (status === undefined || checking.runs === null) return { document: null, reason: 'the node is not online' };
+      const of = z.encode(CheckSpec, spec);
+      const { redact } = inForce().evidence;
+      const asked = CheckSpec.parse({ type: 'evidence', host: spec.host, of, failure, redact });
+      const command = { spec: asked, policy: 'private', origin: 'monitor' } as const;
+      const [answer] = await checking.runs.runOn([status.info], command, signal, () => {});
+      const outcome = answer?.outcome;
+      const found = EvidenceDocument.safeParse(outcome?.detail ?? null);
+      if (found.success) return { document: found.data };
+      const reason = outcome === undefined || outcome.status === 'up' ? 'no evidence came' : outcome.failure.message;
+      return { document: null, reason };
+    },
+  };
+}
+
+/** What evidence says of an incident, for messages: these go out without it if it cannot be read. */
+export function evidenceReader(store: Pick<EvidenceStore, 'evidenceOf'>, log: Log) {
+  return ({ id }: Pick<Incident, 'id'>): readonly string[] => {
+    try {
+      return evidenceInWords(store.evidenceOf(id));
+    } catch (error) {
+      log.warn({ incident: id, reason: messageOf(error) }, 'cannot read evidence; the message goes out without it');
+      return [];
+    }
+  };
+}

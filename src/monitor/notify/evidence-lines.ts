@@ -1,0 +1,29 @@
+import { singleLine } from '#kernel/text.ts';
+import type { Incident } from '../judge/incident.ts';
+import type { MessagePart } from './message-part.ts';
+
+interface EvidenceLookup {
+  readonly evidenceOf?: ((incident: Incident) => readonly string[]) | undefined;
+}
+
+const longestLine = 300;
+const mostLines = 3;
+const mostIncidents = 5;
+
+/** What evidence says of the cause of an incident, in at most three sentences; none if nothing is known by now. */
+export function evidenceOf(incident: Incident, { evidenceOf: find }: EvidenceLookup): readonly string[] {
+  const lines = (find?.(incident) ?? []).slice(0, mostLines).map((line) => singleLine(line, longestLine));
+  return incident.endedAt === null ? lines : lines.map((line) => `When it failed: ${line}`);
+}
+
+/** The first sentence about each of the first incidents of several, with its target. */
+export function evidenceOfMany(parts: readonly MessagePart[], options: EvidenceLookup): readonly string[] {
+  const found = parts.slice(0, mostIncidents).flatMap(({ incident }) => {
+    const [line] = evidenceOf(incident, options);
+    return line === undefined ? [] : [{ line, target: singleLine(incident.target, 40) }];
+  });
+  // What several have in common is stated once.
+  return [...Map.groupBy(found, ({ line }) => line)]
+    .slice(0, mostLines)
+    .map(([line, all]) => `${all.map(({ target }) => target).join(', ')}: ${line}`);
+}

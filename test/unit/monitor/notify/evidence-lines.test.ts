@@ -1,0 +1,39 @@
+import { expect, test } from 'vitest';
+import { webhookBodyOf } from '#channels/webhook-body.ts';
+import { composeMessage } from '#monitor/notify/compose-message.ts';
+import { contentOf } from '#monitor/notify/content.ts';
+import { delivery, shopBack, shopDown } from '../../../support/incidents.ts';
+import { part, utc } from '../../../support/mails.ts';
+
+const lines = ['Packets from de1 end at 198.51.100.9.', 'The resolver\nanswers.', 'Three.', 'Four.'];
+const options = { ...utc, evidenceOf: () => lines };
+const shown = ['Packets from de1 end at 198.51.100.9.', 'The resolver answers.', 'Three.'];
+const opened = delivery({ kind: 'opened' });
+
+test('three lines of evidence stand before all other remarks, also in the body of a webhook', () => {
+  const message = composeMessage([part(shopDown, [opened])], options);
+  expect(message.content.remarks.slice(0, 3)).toEqual(shown);
+  expect(message.content.evidence).toEqual(shown);
+  expect(webhookBodyOf(message)).toMatchObject({ evidence: shown });
+  expect(webhookBodyOf(message).text).toContain('end at 198.51.100.9.');
+});
+
+test('without evidence a message says nothing of it', () => {
+  const message = composeMessage([part(shopDown, [opened])], { ...utc, evidenceOf: () => [] });
+  expect(message.content).toEqual(contentOf(part(shopDown, [opened]), utc));
+  expect(webhookBodyOf(message)).not.toHaveProperty('evidence');
+});
+
+test('a resolution says that it was so when it failed', () => {
+  const resolved = delivery({ kind: 'resolved', createdAt: shopBack.endedAt ?? 0 });
+  const { remarks } = contentOf(part(shopBack, [resolved]), options);
+  expect(remarks.slice(0, 3)).toEqual(shown.map((line) => `When it failed: ${line}`));
+});
+
+test('of several incidents each is named with its first line, those that are alike once', () => {
+  const other = { ...shopDown, id: 'blog/down/1', target: 'blog' };
+  const parts = [part(shopDown, [opened]), part(other, [{ ...opened, incidentId: other.id }])] as const;
+  const { content } = composeMessage([...parts], options);
+  expect(content.remarks[0]).toBe('shop, blog: Packets from de1 end at 198.51.100.9.');
+  expect(content.evidence).toHaveLength(1);
+});
