@@ -143,6 +143,8 @@ export interface CheckType<
   readonly hasOwnLimit?: true;
   /** Each check sends many packets: a node runs only a few that were started over the API at the same time. */
   readonly sendsMany?: true;
+  /** Each check signs in to a server, which may lock accounts or addresses for it: strangers may not start any. */
+  readonly signsIn?: true;
   /** Hosts besides `host` that a check of this spec asks, in the form of a `Host`; absent if there are none. */
   otherHosts?(spec: z.output<SpecSchema>): readonly string[];
   /** Options of a check that is started over the API, if they differ from the defaults. */

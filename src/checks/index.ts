@@ -111,6 +111,7 @@ export interface AnyCheck {
   readonly apiOptions: z.ZodObject;
   readonly hasOwnLimit: boolean;
   readonly sendsMany: boolean;
+  readonly signsIn: boolean;
   otherHosts(spec: CheckSpec): readonly string[];
   readonly overApi: Readonly<Record<string, unknown>>;
   /** Whether the program itself starts its checks, so that it is in no list that people choose from. */
@@ -152,6 +153,7 @@ const byType: ReadonlyMap<string, AnyCheck> = new Map(
       files: [],
       hasOwnLimit: false,
       sendsMany: false,
+      signsIn: false,
       heard: null,
       schemes: null,
       forStrangers: same,

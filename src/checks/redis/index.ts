@@ -14,6 +14,7 @@ export const redis = defineCheck({
   Spec,
   Detail,
   files: serverFiles,
+  signsIn: true,
   phases: ['resolve', 'connect', 'tls', 'login', 'query'],
   facts: ['certificate_expires_at'],
   deadlineMs: (spec) => spec.timeout,

@@ -21,6 +21,8 @@ export interface StartedRun {
   readonly headers: Readonly<Record<string, string>>;
 }
 
+const challenge = { headers: { 'www-authenticate': 'Bearer realm="checks"' } };
+
 /** Starts a check for the sender of the request, or throws an `ApiFailure`. */
 export async function startCheck(
   request: FastifyRequest,
@@ -29,6 +31,12 @@ export async function startCheck(
 ): Promise<StartedRun> {
   const access = admit(request, options);
   const spec = readSpec(input);
+  if (access.isStranger && checkOf(spec.type).signsIn)
+    throw new ApiFailure(
+      'unauthorized',
+      `a check of the type ${spec.type} signs in to a server: it takes a token`,
+      challenge,
+    );
   const hosts = hostsOf(spec, access);
   const hasNames = hosts.some((host) => isIP(host) === 0);
   const isScarce = access.isStranger && checkOf(spec.type).hasOwnLimit;
@@ -103,8 +111,7 @@ export function admit(request: FastifyRequest, { access: rules }: ServiceOptions
   const { ip, headers, socket } = request;
   const access = accessOf({ ip, peer: socket.remoteAddress ?? '', headers }, rules);
   if (access.ok) return access;
-  const challenge = { 'www-authenticate': 'Bearer realm="checks"' };
-  throw new ApiFailure(access.error, access.message, access.error === 'unauthorized' ? { headers: challenge } : {});
+  throw new ApiFailure(access.error, access.message, access.error === 'unauthorized' ? challenge : {});
 }
 
 function readSpec({ type, host, options }: Pick<StartInput, 'type' | 'host' | 'options'>): CheckSpec {

@@ -17,6 +17,7 @@ export function checkForm({ type, host, nodes, maxNodes }: CheckFormValue): Mark
   // Each button names its own type, so that the form works without scripts; the return key takes the first.
   const types = probedTypeNames
     .map(checkOf)
+    .filter((one) => !one.signsIn || one.type === type)
     .toSorted((one, other) => Number(other.type === type) - Number(one.type === type));
   const buttons = types.map(
     (one) =>

@@ -249,6 +249,25 @@ test('strangers have a limit of their own for domain checks; a token and callers
   }
 });
 
+test.each(['postgres', 'mysql', 'redis', 'mqtt', 'amqp'])(
+  'strangers may not have nodes sign in to a server; a token and callers here may: %s',
+  async (type) => {
+    const hash = createHash('sha256').update('secret').digest();
+    await using service = await start({ access: { open: true, tokens: [{ name: 'ci', hash }] } });
+    const post = async (headers: Record<string, string>) => {
+      const response = await fetch(`${service.url}/api/v1/checks`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', ...headers },
+        body: JSON.stringify({ type, host: 'example.com' }),
+      });
+      return [response.status, ((await response.json()) as { message?: string }).message];
+    };
+    expect(await post(stranger)).toEqual([401, `a check of the type ${type} signs in to a server: it takes a token`]);
+    expect(await post({})).toEqual([201, undefined]);
+    expect(await post({ ...stranger, authorization: 'Bearer secret' })).toEqual([201, undefined]);
+  },
+);
+
 test('a caller is told its limits, which is free; whoever may start nothing is told that', async () => {
   const rates = { per_client: { count: 10, perMs: 60_000 }, domain_per_client: { count: 5, perMs: 3_600_000 } };
   await using service = await start({ clock: new FakeClock(), rates, maxNodes: 7, access: { open: true } });
