@@ -8,7 +8,7 @@ import { EarlyEnd, inSession, textOf, unmetValue } from '../database/session.ts'
 import { endpointOf } from '../endpoint.ts';
 import type { Failure, Outcome } from '../outcome.ts';
 import { converseOver, type Talk } from '../stream/talk.ts';
-import { ports, type Spec } from './spec.ts';
+import { ports, type Spec, wordsOf } from './spec.ts';
 
 /** Signs in, and runs one command (RESP, redis.io/docs/reference/protocol-spec). */
 export async function probe(
@@ -63,7 +63,8 @@ async function signIn(client: Redis, { username, password, database }: Spec): Pr
   if (database !== 0) await client.call('SELECT', String(database));
 }
 
-async function ask(client: Redis, { command: [name = 'PING', ...rest] }: Spec, detail: ServerDetail): Promise<void> {
+async function ask(client: Redis, { command }: Spec, detail: ServerDetail): Promise<void> {
+  const [name = 'PING', ...rest] = wordsOf(command);
   const reply: unknown = await client.call(name, ...rest);
   if (Array.isArray(reply)) detail.rows = reply.length;
   detail.value = textOf(Array.isArray(reply) ? reply.length : reply);

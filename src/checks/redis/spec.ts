@@ -11,18 +11,23 @@ const harmless =
   );
 
 const Command = z
-  .array(z.string().max(1_000))
+  .string()
   .min(1)
-  .max(10)
-  .superRefine(([name = '', second = ''], context) => {
-    const word = name.toLowerCase();
-    if (!harmless.includes(word) || (word === 'cluster' && second.toLowerCase() !== 'info'))
+  .max(1_000)
+  .regex(/^\P{Cc}+$/u, { error: 'must not contain control characters' })
+  .superRefine((text, context) => {
+    const [name = '', second = ''] = wordsOf(text.toLowerCase());
+    if (!harmless.includes(name) || (name === 'cluster' && second !== 'info'))
       context.addIssue({
         code: 'custom',
-        path: [0],
-        message: `this command may change data or take long; use one of: ${harmless.join(', ').replace('cluster', 'cluster info')}`,
+        message: `may change data or take long; use one of: ${harmless.join(', ').replace('cluster', 'cluster info')}`,
       });
   });
+
+/** The name of a command and its arguments. */
+export function wordsOf(command: string): readonly string[] {
+  return command.trim().split(/\s+/);
+}
 
 export const Spec = z
   .strictObject({
@@ -30,8 +35,8 @@ export const Spec = z
     host: ServerHost(ports),
     ...serverOptions,
     database: z.int().min(0).max(65_535).default(0).describe('The number of the database.'),
-    command: Command.default(['PING']).describe(
-      'A command that reads, with its arguments: ["GET", "queue:state"]. Its value is the reply; of a list how many elements it has.',
+    command: Command.default('PING').describe(
+      'A command that reads, with its arguments: "GET queue:state". Its value is the reply; of a list how many elements it has.',
     ),
     expect: ValueExpectation.prefault({}).describe('What the reply must be.'),
   })

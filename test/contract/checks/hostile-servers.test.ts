@@ -66,8 +66,8 @@ describe.each(types)('%s', (type) => {
 });
 
 test.each([
-  [{ type: 'redis', command: ['FLUSHALL'] }, 'this command may change data'],
-  [{ type: 'redis', command: ['cluster', 'reset'] }, 'this command may change data'],
+  [{ type: 'redis', command: 'FLUSHALL' }, 'may change data'],
+  [{ type: 'redis', command: 'cluster reset' }, 'may change data'],
   [{ type: 'mqtt', publish: 'x' }, 'is missing'],
   [{ type: 'mqtt', publish: 'x', topic: 'a/#' }, 'messages are published to one topic'],
   [{ type: 'amqp', expect: { messages: { max: 1 } } }, 'is missing: something is expected of it'],

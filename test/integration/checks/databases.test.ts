@@ -121,8 +121,8 @@ describe('redis', () => {
     await using server = await startRedis(made);
     const ask = async (more: object) => probeOnce('redis', { host: server.host, password, ...more });
     expect(await ask({})).toMatchObject({ status: 'up', detail: { value: 'PONG' } });
-    expect(await ask({ database: 3, command: ['DBSIZE'], expect: { equals: 0 } })).toMatchObject({ status: 'up' });
-    expect(await ask({ command: ['get', 'none'], expect: { equals: null } })).toMatchObject({ status: 'up' });
+    expect(await ask({ database: 3, command: 'DBSIZE', expect: { equals: 0 } })).toMatchObject({ status: 'up' });
+    expect(await ask({ command: 'get none', expect: { equals: null } })).toMatchObject({ status: 'up' });
     expect(await ask({ host: `rediss://127.0.0.1:${server.tlsPort}`, tls: trusted })).toMatchObject({
       status: 'up',
       detail: { value: 'PONG', tls: { certificate: { names: ['127.0.0.1'] } } },
