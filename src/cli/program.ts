@@ -10,6 +10,7 @@ import { checkConfig, printConfig, printSchema } from './config/config.ts';
 import { addControlCommands } from './control/control.ts';
 import { configOption as optionOfConfig, needsConfig } from './shared/default-config.ts';
 import { addHistoryCommands } from './history/history-commands.ts';
+import { addEditCommands } from './config/edit-targets.ts';
 import { addImportCommands } from './config/import.ts';
 import { init } from './config/init.ts';
 import { manualOf } from './help/manual.ts';
@@ -103,6 +104,7 @@ export function createProgram(context: CommandContext, finish: (code: number) =>
     });
 
   addCheckCommands(program, context, finish);
+  addEditCommands(program, configOption, context, finish);
   addControlCommands(program, configOption, context, finish);
   addHistoryCommands(program, configOption, context, finish);
   addUserCommands(program, context);

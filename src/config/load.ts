@@ -21,7 +21,7 @@ import { faultOfAuthorities, faultOfPrivateKey } from './check/pem.ts';
 import type { WholeFile } from './print.ts';
 import type { ErrorPath } from '#kernel/wording.ts';
 import { configError, type Problem } from './read/problem.ts';
-import { explainSystemError, readSources } from './read/source.ts';
+import { explainSystemError, readSources, type SourceText } from './read/source.ts';
 import { type ConfigFile, usualData } from './shape/schema.ts';
 import { Nats } from './shape/sections.ts';
 import { withFiles } from './shape/spec-files.ts';
@@ -38,6 +38,8 @@ export interface LoadOptions {
   readonly readList?: ReadList;
   /** Whether nodes may be named that are not there, for they are yet to come. */
   readonly mayNodesCome?: boolean;
+  /** A text to read in the place of what a file holds. */
+  readonly instead?: SourceText;
 }
 
 /**
@@ -55,16 +57,18 @@ export async function loadWhole({
   onFile = () => {},
   readList = askOnce(systemClock),
   mayNodesCome = false,
+  instead,
 }: LoadOptions): Promise<{ readonly config: Config; readonly whole: WholeFile }> {
-  const { folder, sources } = await readSources(path);
+  const { folder, sources: written } = await readSources(path);
+  const sources = written.map((source) => (source.file === instead?.file ? instead : source));
   const read = sources.map((source, order) => readYaml(source, order, env));
   const problems: Problem[] = read.flatMap((one) => one.problems);
   if (read.some(({ wellFormed }) => !wellFormed)) throw configError(problems);
 
   const merged = merge(read.map(({ root }) => root));
   const enrolled = await enrolledNames(merged.root, folder, problems);
-  const written = find(merged.root, ['data'])?.value;
-  const data = resolve(folder, typeof written === 'string' ? written : usualData);
+  const place = find(merged.root, ['data'])?.value;
+  const data = resolve(folder, typeof place === 'string' ? place : usualData);
   const discovered = await discoverTargets(merged.root, { folder, data, onFile, read: readList });
   problems.push(...discovered.problems);
   const validated = validateConfig(discovered.root, enrolled, mayNodesCome);

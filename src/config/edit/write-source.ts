@@ -1,0 +1,21 @@
+import { chown, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { systemCode } from '#kernel/errors.ts';
+
+/**
+ * Writes a file in one step, with the mode and the owner that it has. A file that is mounted by itself, as in a container, cannot
+ * be replaced: it is written in place.
+ */
+export async function writeSource(path: string, text: string): Promise<void> {
+  const { mode, uid, gid } = await stat(path);
+  const incoming = `${path}.new`;
+  try {
+    await writeFile(incoming, text, { mode, flag: 'wx' });
+    await chown(incoming, uid, gid);
+    await rename(incoming, path);
+  } catch (error) {
+    if (systemCode(error) === 'EEXIST') throw error;
+    await rm(incoming, { force: true });
+    if (!['EBUSY', 'EACCES', 'EPERM', 'EROFS'].includes(systemCode(error) ?? '')) throw error;
+    await writeFile(path, text);
+  }
+}
