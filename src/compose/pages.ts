@@ -1,6 +1,8 @@
-import { checkOf, type CheckSpec, probedTypeNames } from '#checks/index.ts';
+import { type CheckSpec, type CheckTypeName, probedTypeNames } from '#checks/index.ts';
 import type { CheckRunner } from '#compose/checking.ts';
 import type { Config } from '#config/config.ts';
+import type { TargetEditor } from '#config/edit/edit-targets.ts';
+import type { ReloadResult } from '#config/apply/reload.ts';
 import type { ChangeStore } from '#history/changes.ts';
 import type { HistoryReader } from '#history/reader.ts';
 import type { Clock } from '#kernel/clock.ts';
@@ -12,13 +14,11 @@ import type { Controls } from '#monitor/controls.ts';
 import { type MaintenanceWindow, windowsAhead } from '#monitor/suppress/maintenance.ts';
 import { type Silence, silenceAt } from '#monitor/suppress/silence.ts';
 import type { Incident } from '#monitor/judge/incident.ts';
-import { describeRule } from '#monitor/judge/rule.ts';
-import { createNextDue, longestInterval } from '#schedule/schedule.ts';
 import { type AccessControl, createAccess } from '#web/access/access.ts';
 import { createSessions, type Sessions, type SessionStore } from '#web/access/sessions.ts';
 import type { Assets } from '#web/assets/assets.ts';
 import { inRanges } from '#web/connections.ts';
-import { type Board, createBoard } from '#web/state/board.ts';
+import type { Board } from '#web/state/board.ts';
 import { overviewEvents, stateEvents } from '#web/live/events.ts';
 import { statusEvents } from '#web/live/status-events.ts';
 import { createNotes, type Notes, type NoteStore } from '#web/state/notes.ts';
@@ -26,6 +26,9 @@ import { createStream } from '#web/streams.ts';
 import { createPastKeeper, type PastKeeper } from '#web/pages/past.ts';
 import { mapPart } from '#web/pages/overview.ts';
 import { monitorRoutes } from '#web/pages/monitor-routes.ts';
+import type { TargetEdits } from '#web/pages/edit-routes.ts';
+import { boardOf } from './board.ts';
+import { createEdits } from './edits.ts';
 import { pageRoutes } from '#web/pages/routes.ts';
 import { readStatus } from '#web/pages/status-value.ts';
 import { createPastOutages } from '#web/pages/status-past.ts';
@@ -42,6 +45,9 @@ export interface PagesOver {
   readonly history: HistoryReader;
   readonly controls: () => Controls;
   readonly checkNow: (spec: CheckSpec) => Promise<string>;
+  /** What changes the configuration's files; null if nothing does. */
+  readonly editor: TargetEditor | null;
+  readonly reload: (cause: string) => Promise<ReloadResult>;
   readonly store: NoteStore & SessionStore & Pick<ChangeStore, 'changesOf'>;
   readonly silences: () => readonly Silence[];
   /** The share of a node's answers within the last hour that contradicted most others; null if none could be compared. */
@@ -99,6 +105,7 @@ function pagesOf(config: Config, over: PagesOver, { board, past, sessions, notes
       ...('status' in config.pages ? (['status'] as const) : []),
     ],
   });
+  const canCheck = (type: CheckTypeName) => service !== null && probedTypeNames.includes(type);
   const nodes = () => {
     const votes = board.targets().flatMap((target) => target.votes.map(({ node }) => node.name));
     return checking.statuses().map((status) => ({
@@ -134,12 +141,23 @@ function pagesOf(config: Config, over: PagesOver, { board, past, sessions, notes
             board,
             past,
             access,
-            canCheck: (type) => service !== null && probedTypeNames.includes(type),
+            canCheck,
+            edits: editsOf(config, over, canCheck, service !== null),
           }),
           status,
         ]
       : [shared],
   };
+}
+
+function editsOf(
+  { isWritable }: Config,
+  { editor, inForce, reload, checkNow }: PagesOver,
+  canCheck: (type: CheckTypeName) => boolean,
+  canTry: boolean,
+): TargetEdits | null {
+  if (!isWritable || editor === null) return null;
+  return createEdits({ editor, inForce, reload, checkNow, canCheck, canTry });
 }
 
 // Strangers load status pages, ten thousand at a time on a bad day: what they show is looked up and drawn a few times a second.
@@ -192,38 +210,6 @@ function accessOf({ http, ownService }: Config, { clock }: PagesOver, sessions: 
   });
 }
 
-function boardOf({ inForce, openIncidents, clock }: PagesOver): Board {
-  const watched = ({ name, spec, labels, rules, schedule, objective }: Config['targets'][number]) => {
-    const everyMs = longestInterval(schedule, name, clock.now());
-    return {
-      everyMs,
-      holdsMs: 3 * (everyMs ?? dayMs) + 60_000,
-      nextDue: createNextDue(schedule, name),
-      name,
-      check: spec.type,
-      host: spec.host,
-      labels,
-      hasObjective: objective !== null,
-      rules: rules.map(({ name: rule, rule: one }) => ({
-        name: rule,
-        words: describeRule(one, checkOf(spec.type)),
-        severity: one.severity,
-      })),
-    };
-  };
-  // Configured targets change by a reload only, and then they are other objects.
-  let known: { readonly of: Config['targets']; readonly all: ReturnType<typeof watched>[] } | null = null;
-  return createBoard({
-    clock,
-    openIncidents,
-    watched() {
-      const { targets } = inForce();
-      if (known?.of !== targets) known = { of: targets, all: targets.map(watched) };
-      return known.all;
-    },
-  });
-}
-
 function monitorPages(
   { assets, history, checking, controls, checkNow, inForce, silences, clock, store }: PagesOver,
   {
@@ -232,7 +218,8 @@ function monitorPages(
     past,
     access,
     canCheck,
-  }: Pick<Parameters<typeof monitorRoutes>[0], 'site' | 'board' | 'past' | 'access' | 'canCheck'>,
+    edits,
+  }: Pick<Parameters<typeof monitorRoutes>[0], 'site' | 'board' | 'past' | 'access' | 'canCheck' | 'edits'>,
 ) {
   const map = () => mapPart(checking.statuses(), assets);
   const stream = { clock, version: () => board.version, onChange: (listener: () => void) => board.onChange(listener) };
@@ -257,6 +244,7 @@ function monitorPages(
       silence: (asked) => controls().addSilence({ ...asked, from: null }),
     },
     access,
+    edits,
     canCheck,
     overviewStream: createStream({ ...stream, since: overview.since }),
     rememberRows: (targets) => overview.remember(targets),

@@ -87,6 +87,7 @@ export async function openStanding(
     health,
     acknowledging,
     following,
+    editor: source?.editor ?? null,
   };
   const served = await openWeb(config, { ...webParts, ...(front !== undefined && { front }) }, started);
   const { board } = served.pages;

@@ -7,6 +7,7 @@ import { openService } from '#compose/service.ts';
 import type { FollowerView } from '#compose/follower.ts';
 import type { StartupState } from '#compose/startup-state.ts';
 import type { Config } from '#config/config.ts';
+import type { TargetEditor } from '#config/edit/edit-targets.ts';
 import { isSame } from '#config/apply/same.ts';
 import type { UnstoredDeliveries } from '#monitor/notify/unstored.ts';
 import type { Outbox } from '#monitor/notify/outbox.ts';
@@ -29,6 +30,8 @@ export interface WebDependencies extends CheckRunnerEnvironment, Foundation {
   readonly unstored: UnstoredDeliveries;
   /** What stands for the monitor on a hub that does not lead. */
   readonly following: FollowerView | null;
+  /** What changes the configuration's files; null if nothing does. */
+  readonly editor: TargetEditor | null;
   /** What every request passes first. */
   readonly front?: WebOptions['front'];
 }
@@ -56,6 +59,7 @@ export async function openWeb(
     checking,
     retention,
     following,
+    editor,
     front,
     ...parts
   }: WebDependencies,
@@ -72,6 +76,8 @@ export async function openWeb(
     history,
     controls: () => controls,
     checkNow: async (spec) => service.checkNow(spec),
+    editor,
+    reload: async (cause) => upcoming.started().reloader.reload(cause),
     store,
     silences: () => upcoming.watching?.monitor.silences() ?? following?.silences() ?? [],
     disagreementOf: (node) => metrics.disagreementOf(node),

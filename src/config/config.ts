@@ -70,6 +70,8 @@ export interface Config {
   readonly unknownAfterMs: number | null;
   /** For how long a doubt about ourselves may suppress critical incidents. */
   readonly doubtLimitMs: number;
+  /** Whether signed-in users may change targets on pages. */
+  readonly isWritable: boolean;
   /** In the order in which they were written. */
   readonly targets: readonly Target[];
   readonly maintenance: readonly Maintenance[];
@@ -160,6 +162,7 @@ export function resolveConfig(
     summary: resolveSummary(file),
     unknownAfterMs: file.defaults.unknown_after === 'never' ? null : file.defaults.unknown_after,
     doubtLimitMs: file.defaults.doubt_limit,
+    isWritable: file.config.writable,
     targets: targets.map((target) => resolveTarget(withSecret(target, files), file, notify)),
     maintenance: file.maintenance.flatMap((entry) => resolveMaintenance(entry, file.defaults.timezone)),
     exposedFiles: files.exposed,

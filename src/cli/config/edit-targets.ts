@@ -1,13 +1,10 @@
-import { readFile } from 'node:fs/promises';
 import type { Command, Option } from 'commander';
 import { type CheckTypeName, CheckSpec, checkTypeNames } from '#checks/index.ts';
+import { type ConfigEdit, planAddition, planRemoval, writeEdit } from '#config/edit/edit-targets.ts';
 import { proposedName, proposedType } from '#config/edit/proposed-target.ts';
-import { withoutTarget, withTarget } from '#config/edit/target-lines.ts';
-import { writeSource } from '#config/edit/write-source.ts';
 import type { Config } from '#config/config.ts';
 import { loadConfig } from '#config/load.ts';
 import { validate } from '#config/read/explain.ts';
-import { readSources, type SourceText } from '#config/read/source.ts';
 import { messageOf, WatchpostError } from '#kernel/errors.ts';
 import { checkHere } from '../check/check-here.ts';
 import { askDaemon } from '../shared/ask-daemon.ts';
@@ -21,7 +18,7 @@ interface EditOptions {
   readonly json?: boolean;
 }
 
-interface AddOptions extends EditOptions {
+interface AdditionOptions extends EditOptions {
   readonly name?: string;
   readonly type?: string;
   readonly every?: string;
@@ -58,7 +55,7 @@ export function addEditCommands(
     .action(async (name, options) => finish(await removeTarget(name, options, context)));
 }
 
-async function addTarget(host: string, options: AddOptions, context: CommandContext): Promise<number> {
+async function addTarget(host: string, options: AdditionOptions, context: CommandContext): Promise<number> {
   const { config: path, every, json = false, force = false } = options;
   const before = await loadConfig({ path, env: context.env });
   const type = typeOf(options.type) ?? proposedType(host);
@@ -70,10 +67,9 @@ async function addTarget(host: string, options: AddOptions, context: CommandCont
     context.printError('It is not added; --force adds it all the same.\n');
     return code;
   }
-  const source = await sourceToExtend(options);
   const keys = { check: type, host, ...(every === undefined ? {} : { every }) };
-  const text = withTarget(source, { name, keys });
-  return change({ before, source, text, target: name, verb: 'added to' }, options, context);
+  const edit = await planAddition({ path, env: context.env, file: options.file }, { name, keys });
+  return change({ edit, before, target: name, verb: 'added to' }, options, context);
 }
 
 function typeOf(word: string | undefined): CheckTypeName | null {
@@ -84,50 +80,30 @@ function typeOf(word: string | undefined): CheckTypeName | null {
 }
 
 async function removeTarget(name: string, options: EditOptions, context: CommandContext): Promise<number> {
-  const before = await loadConfig({ path: options.config, env: context.env });
-  const { sources } = await readSources(options.config);
-  for (const source of sources) {
-    const text = withoutTarget(source, name);
-    if (text !== null) return change({ before, source, text, target: name, verb: 'removed from' }, options, context);
-  }
-  const isListed = before.targets.some((target) => target.name === name);
-  const reason = isListed ? 'comes from a list, and is removed there' : 'is no target of this configuration';
-  throw new WatchpostError('usage', `${name} ${reason}`);
+  const place = { path: options.config, env: context.env };
+  const before = await loadConfig(place);
+  const edit = await planRemoval(place, name);
+  return change({ edit, before, target: name, verb: 'removed from' }, options, context);
 }
 
-async function sourceToExtend({ config, file }: EditOptions): Promise<SourceText> {
-  const { sources } = await readSources(config);
-  const named = sources.find((source) => source.file === file || source.file.endsWith(`/${file ?? ''}`));
-  if (file !== undefined && named === undefined) {
-    const names = sources.map((source) => source.file).join(', ');
-    throw new WatchpostError('usage', `--file: ${file} is no file of this configuration, which has ${names}`);
-  }
-  const source = named ?? sources.findLast(({ text }) => /^targets:/m.test(text)) ?? sources.at(-1);
-  if (source === undefined) throw new WatchpostError('config_invalid', `${config}: there is no file to change`);
-  return source;
-}
-
-interface TargetEdit {
+interface AppliedEdit {
+  readonly edit: ConfigEdit;
   readonly before: Config;
-  readonly source: SourceText;
-  readonly text: string;
   readonly target: string;
   readonly verb: 'added to' | 'removed from';
 }
 
 async function change(
-  { before, source, text, target, verb }: TargetEdit,
-  { config: path, dryRun = false, json = false }: EditOptions,
+  { edit, before, target, verb }: AppliedEdit,
+  { dryRun = false, json = false }: EditOptions,
   context: CommandContext,
 ): Promise<number> {
-  const { file } = source;
-  // What would be wrong is said before anything is written.
-  const after = await loadConfig({ path, env: context.env, instead: { file, text } });
-  if (!dryRun) await write(source, text);
+  const { file, config } = edit;
+  if (!dryRun) await writeEdit(edit);
   const reloaded = dryRun ? null : await reload(before);
-  if (json) context.print(jsonText({ target, file, written: !dryRun, reloaded, targets: after.targets.length }));
+  if (json) context.print(jsonText({ target, file, written: !dryRun, reloaded, targets: config.targets.length }));
   else {
-    context.print(dryRun ? `${lineOf(source.text, text)}\n` : `${target} is ${verb} ${file}\n`);
+    context.print(dryRun ? `${lineOf(edit.before, edit.after)}\n` : `${target} is ${verb} ${file}\n`);
     if (reloaded === true) context.print('the running daemon has read it\n');
     if (reloaded === false) context.print('no daemon runs here with this configuration; it reads it when it starts\n');
   }
@@ -144,16 +120,6 @@ async function reload(config: Config): Promise<boolean> {
     throw new WatchpostError('usage', `the file is written, but the daemon refuses it: ${messageOf(error)}`, {
       cause: error,
     });
-  }
-}
-
-async function write({ file, text: expected }: SourceText, text: string): Promise<void> {
-  if ((await readFile(file, 'utf8')) !== expected)
-    throw new WatchpostError('usage', `${file} was changed meanwhile: nothing is written`);
-  try {
-    await writeSource(file, text);
-  } catch (error) {
-    throw new WatchpostError('usage', `${file} cannot be written: ${messageOf(error)}`, { cause: error });
   }
 }
 

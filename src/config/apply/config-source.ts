@@ -3,6 +3,7 @@ import { WatchpostError } from '#kernel/errors.ts';
 import type { Log } from '#kernel/log.ts';
 import { fingerprintOf } from './changes.ts';
 import type { Config } from '../config.ts';
+import { createTargetEditor } from '../edit/edit-targets.ts';
 import { followLists } from '../lists/follow-lists.ts';
 import { loadConfig, type LoadOptions } from '../load.ts';
 import type { ConfigSource } from './reload.ts';
@@ -63,6 +64,7 @@ export function openConfigSource({ path, env, clock, log }: ConfigSourceOptions)
     },
     fingerprint: async () => [await fingerprintOf(path, watched, named), lists.look()].join('\n'),
     lists: () => lists.states(),
+    editor: createTargetEditor({ path, env }),
     [Symbol.dispose]: () => lists[Symbol.dispose](),
   };
 }

@@ -4,6 +4,7 @@ import { WatchpostError } from '#kernel/errors.ts';
 import type { Log } from '#kernel/log.ts';
 import { watchForChanges } from './changes.ts';
 import type { Config } from '../config.ts';
+import type { TargetEditor } from '../edit/edit-targets.ts';
 import type { ListState } from '../lists/follow-lists.ts';
 import { isSame } from './same.ts';
 
@@ -15,6 +16,8 @@ export interface ConfigSource {
   fingerprint(): Promise<string>;
   /** How the lists of targets come in that it names. */
   lists(): readonly ListState[];
+  /** Changes the targets in the files; absent if they cannot be changed. */
+  readonly editor?: TargetEditor;
 }
 
 /** Names of targets by what a new configuration did to them. */

@@ -14,6 +14,13 @@ import { Http, Hubs, Name, Nats, Nodes, Retention } from './sections.ts';
 import { Defaults, Target } from './target.ts';
 import { TargetsFrom } from './targets-from.ts';
 
+const ConfigKeys = z.strictObject({
+  writable: z
+    .boolean()
+    .default(false)
+    .describe('Whether users who have signed in may add and remove targets on pages; the files must be writable.'),
+});
+
 const channelSections: object = Object.assign({}, ...channelTypes.map(({ sections }) => sections));
 
 export const usualData = 'data/watchpost.db';
@@ -49,6 +56,7 @@ export const ConfigFile = z
         'What is watched, by name. The name is the identity of a target: its history and metrics stay with it.',
       ),
     targets_from: TargetsFrom,
+    config: ConfigKeys.prefault({}).describe('What Watchpost itself may change of its configuration.'),
     groups: Groups,
     rules: z.record(Name, Rule).default({}).describe('When to notify, by name. A rule named down always exists.'),
     notify: z.record(Name, Notify).default({}).describe('The recipients, by name.'),

@@ -12,6 +12,7 @@ import { type ChartSpan, chosenSpan, namedSpan, spans, usualSpan } from './chart
 import { chartOf, figuresTable, roundsOf, seriesJson } from './history-values.ts';
 import type { PastKeeper } from './past.ts';
 import { incidentContent, incidentSentence, type IncidentValue } from './incident.ts';
+import { addEditing, type TargetEdits } from './edit-routes.ts';
 import { eventViewOf } from './event-filter.ts';
 import { onlyReaders } from './guard.ts';
 import { incidentHref } from './links.ts';
@@ -39,6 +40,8 @@ export interface MonitorPages {
   readonly silenceOf: (target: string) => IncidentValue['silence'];
   readonly actions: Actions;
   readonly access: AccessControl;
+  /** Null if the configuration cannot be changed on pages. */
+  readonly edits: TargetEdits | null;
   /** Whether targets of this type can be checked besides their schedule. */
   readonly canCheck: (type: CheckTypeName) => boolean;
   readonly overviewStream: Stream;
@@ -79,6 +82,7 @@ export function monitorRoutes(pages: MonitorPages): FastifyPluginAsync {
     addIncidents(app, pages);
     addStreams(app, pages);
     addActions(app, pages);
+    if (pages.edits !== null) addEditing(app, { ...pages, edits: pages.edits });
   };
 }
 
@@ -101,6 +105,7 @@ function addOverview(app: FastifyInstance, pages: MonitorPages): void {
       nodes: pages.nodes(),
       past: (target: LiveTarget) => past.of(target),
       filter,
+      canAdd: pages.edits !== null,
     };
     await drawRows(value);
     const content = overviewContent(value, assets);
@@ -147,6 +152,7 @@ function addTarget(app: FastifyInstance, pages: MonitorPages): void {
       incidents,
       past: past.of(target),
       mayCheck: pages.canCheck(target.check) && access.mayAct(request),
+      mayEdit: pages.edits !== null && access.userOf(request) !== null,
     };
     return send(
       reply,

@@ -18,6 +18,7 @@ import {
   sortOf,
 } from './overview-filter.ts';
 import { worldMap } from './map.ts';
+import { editTexts } from './edit-texts.ts';
 import { foreign, html, type Markup, nothing, shapeOf, shortMoment, state } from './markup.ts';
 import type { Past } from './past.ts';
 import { roundedDuration } from './target-texts.ts';
@@ -31,6 +32,8 @@ export interface OverviewValue {
   readonly nodes: readonly { readonly info: NodeInfo; readonly online: boolean }[];
   readonly past: (target: LiveTarget) => Past | null;
   readonly filter: OverviewFilter;
+  /** Whether targets can be added on a page. */
+  readonly canAdd?: boolean;
 }
 
 /** The state of everything in one sentence. */
@@ -77,6 +80,7 @@ ${incidentsPart(value)}
 ${emptyOverview(value)}
 ${filters(value)}
 ${list}
+${value.canAdd === true ? html`<p><a href="/add">${editTexts.title}</a></p>` : nothing}
 ${mapPart(value.nodes, assets)}`;
 }
 

@@ -12,6 +12,7 @@ import { type ChartValue, eventList, latencyChart } from './chart.ts';
 import { dayBars } from './day-bars.ts';
 import { incidentHref, targetHref } from './links.ts';
 import { foreign, html, type Markup, moment, nothing, recentMoment, shapeOf, shortMoment, state } from './markup.ts';
+import { removalForm } from './new-target.ts';
 import { outcomes } from './outcomes.ts';
 import { incidentItem } from './open-incidents.ts';
 import { daysInWords, firstCheck, percent, uptimeWords } from './overview.ts';
@@ -35,6 +36,8 @@ export interface TargetValue {
   readonly past: Past | null;
   /** Whether the viewer may run its check from here. */
   readonly mayCheck: boolean;
+  /** Whether the viewer may remove it from the configuration. */
+  readonly mayEdit: boolean;
 }
 
 /** How it is, from where, how it was: one sentence. */
@@ -76,7 +79,7 @@ function monthWords(figures: HistoryFigures): string {
 }
 
 export function targetContent(value: TargetValue): Markup {
-  const { target, incidents, mayCheck } = value;
+  const { target, incidents, mayCheck, mayEdit } = value;
   const words = texts.target;
   const isHeard = !probedTypeNames.includes(target.check);
   const labels = Object.entries(target.labels).map(
@@ -100,7 +103,7 @@ ${smoke(target)}
 <h2>${isHeard ? words.heard : words.last}</h2><div data-part="last">${lastRound(value)}</div>
 ${certificates(value.changes, value.now)}${answers(value.changes)}
 <h2>${words.rules}</h2><ul>${target.rules.map(({ name, words: rule, severity }) => html`<li><strong>${name}</strong> (${severity}): ${rule}</li>`)}</ul>
-<h2>${words.incidents}</h2><div data-part="incidents">${incidentList(incidents, value.now)}</div>`;
+<h2>${words.incidents}</h2><div data-part="incidents">${incidentList(incidents, value.now)}</div>${mayEdit ? removalForm(target.name) : nothing}`;
 }
 
 function figuresTable({ figures }: TargetValue): Markup {

@@ -58,7 +58,15 @@ async function serve(mostViewers = 100) {
       async (app) => {
         app.addHook('onRoute', ({ url }) => void (url.startsWith('/api/') && routes.add(url)));
         await app.register(
-          monitorRoutes({ site, assets, board, access, overviewStream: stream, changeStream: stream } as never),
+          monitorRoutes({
+            site,
+            assets,
+            board,
+            access,
+            edits: null,
+            overviewStream: stream,
+            changeStream: stream,
+          } as never),
         );
       },
     ],
