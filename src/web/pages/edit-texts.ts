@@ -2,7 +2,7 @@
 
 export const editTexts = {
   title: 'Add a target',
-  lead: 'It is checked by all nodes first, then written into the configuration. Comments and order there stay.',
+  lead: 'Try it from all nodes if you like. Adding it writes one line into the configuration; comments and order there stay.',
   host: 'What to check',
   hostHint: 'A URL, or a name or an address, with a port or without.',
   example: 'https://shop.example.com',
