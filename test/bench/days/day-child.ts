@@ -2,18 +2,17 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import PostalMime from 'postal-mime';
 import { dayMs } from '#kernel/units.ts';
 import { issue, issueAuthority } from '../../support/certificates.ts';
 import { seededRandom } from '../../support/seeded-random.ts';
 import type { Day, World } from './day.ts';
 import { days } from './days.ts';
-import { clarityOf, judge, type Outage } from './judge.ts';
-import { type MailServer, startMailServer, type StoredMail } from './mail-server.ts';
+import type { Outage } from './judge.ts';
+import { type MailServer, startMailServer } from './mail-server.ts';
 import { startNameServer } from './name-server.ts';
 import { addressOf, createNetwork, gateway, mailHost, nameServer, setAddress, setLink } from './network.ts';
 import { createPrograms, type Programs } from './programs.ts';
-import type { SystemResult } from './result.ts';
+import { resultOf, type SystemResult } from './result.ts';
 import { systems } from './systems/index.ts';
 import type { System, TargetPlan } from './systems/system.ts';
 import { startTarget, type Target } from './target.ts';
@@ -29,7 +28,12 @@ interface Participant {
   readonly recipients: readonly string[];
 }
 
-async function live(day: Day, seed: number, folder: string, wanted: readonly string[]): Promise<readonly SystemResult[]> {
+async function live(
+  day: Day,
+  seed: number,
+  folder: string,
+  wanted: readonly string[],
+): Promise<readonly SystemResult[]> {
   await using started = new AsyncDisposableStack();
   createNetwork();
   const plans = planTargets(day);
@@ -88,7 +92,9 @@ async function live(day: Day, seed: number, folder: string, wanted: readonly str
   await sleep((day.settle ?? 70) * 1_000);
   for (const { programs } of participants) await programs.signal('SIGKILL');
   keepEvidence(folder, outages, mail);
-  return Promise.all(participants.map(async (one) => resultOf(one, outages, mail.mails)));
+  return await Promise.all(
+    participants.map(async ({ system, recipients }) => resultOf(system, recipients[0] ?? '', outages, mail.mails)),
+  );
 }
 
 function planTargets(day: Day): readonly TargetPlan[] {
@@ -139,27 +145,6 @@ function participantOf(
 function keepEvidence(folder: string, outages: readonly Outage[], { mails }: MailServer): void {
   writeFileSync(join(folder, 'truth.json'), JSON.stringify(outages, null, 1));
   writeFileSync(join(folder, 'mails.json'), JSON.stringify(mails, null, 1));
-}
-
-async function resultOf(
-  { system, recipients }: Participant,
-  outages: readonly Outage[],
-  mails: readonly StoredMail[],
-): Promise<SystemResult> {
-  const [first = ''] = recipients;
-  const unclear = { mails: 0, target: 0, reason: 0, time: 0 };
-  const reports = [];
-  for (const { at, raw } of mails.filter((one) => one.recipients.includes(first))) {
-    const { subject = '', text, html = '' } = await PostalMime.parse(raw);
-    const content = text ?? html.replaceAll(/<style[\s\S]*?<\/style>/g, '').replaceAll(/<[^>]*>/g, ' ');
-    const report = system.read({ subject, text: content.replaceAll(/[ \t]*\r?\n/g, '\n') });
-    reports.push({ at, ...report });
-    if (report.began.length === 0) continue;
-    const clarity = clarityOf(report.began, `${subject}\n${content}`);
-    unclear.mails += 1;
-    for (const what of ['target', 'reason', 'time'] as const) if (!clarity[what]) unclear[what] += 1;
-  }
-  return { system: system.name, verdict: judge(outages, reports), unclear };
 }
 
 const [, , name = '', seed = '1', folder = '', ...wanted] = process.argv;

@@ -99,7 +99,7 @@ export function judge(outages: readonly Outage[], mails: readonly Reported[]): V
   return { due, came, late, repeated, falseMails, falseTargets };
 }
 
-export interface Clarity {
+interface Clarity {
   readonly target: boolean;
   readonly reason: boolean;
   readonly time: boolean;

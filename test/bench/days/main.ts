@@ -39,7 +39,9 @@ for (const system of systems.filter(({ name }) => options.system?.some((part) =>
   const missing = system.packages.filter((name) => versionOf(name) === null);
   if (missing.length === 0) installed.push(system);
   const versions = system.packages.map((name) => `${name} ${versionOf(name) ?? ''}`).join(', ');
-  const own = JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8')) as { version: string };
+  const own = JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8')) as {
+    version: string;
+  };
   if (missing.length > 0) console.log(`- ${system.name}: not run, not installed: ${missing.join(', ')}`);
   else console.log(`- ${system.name}: ${versions === '' ? `watchpost ${own.version}` : versions}`);
 }

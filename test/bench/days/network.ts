@@ -4,7 +4,7 @@ import { mkdirSync } from 'node:fs';
 // Everything of a day happens in namespaces of its own: targets, name server and mail server in the one that the driver runs in, all
 // monitors in another, and one link between them.
 
-export const home = 'home';
+const home = 'home';
 export const gateway = '10.9.0.2';
 export const mailHost = '10.20.1.25';
 export const nameServer = '10.20.1.53';

@@ -14,7 +14,11 @@ export function cellOf(result: SystemResult | undefined): string {
 }
 
 /** A table in Markdown: a row for each day, a column for each system. */
-export function dayTable(days: readonly { readonly name: string; readonly what: string }[], systems: readonly string[], done: readonly DayResult[]): string {
+export function dayTable(
+  days: readonly { readonly name: string; readonly what: string }[],
+  systems: readonly string[],
+  done: readonly DayResult[],
+): string {
   const rows = days.flatMap(({ name, what }) => {
     const day = done.find((one) => one.day === name);
     if (day === undefined) return [];
@@ -37,16 +41,27 @@ export function sumTable(systems: readonly string[], done: readonly DayResult[])
     return [
       system,
       String(own.length),
+      String(sum(({ mails }) => mails)),
       `${sum(({ verdict }) => verdict.came)} of ${sum(({ verdict }) => verdict.due)}`,
       late.length === 0 ? '-' : `${percentile(late, 0.5).toFixed(0)} s`,
       late.length === 0 ? '-' : `${percentile(late, 0.99).toFixed(0)} s`,
       String(sum(({ verdict }) => verdict.repeated)),
       `${sum(({ verdict }) => verdict.falseMails)} (${falseTargets})`,
-      unclear.length === 0 ? 'none' : `of ${sum((one) => one.unclear.mails)}: ${unclear.join(', ')}`,
+      unclear.length === 0 ? 'none' : `of ${sum((one) => one.unclear.beginnings)}: ${unclear.join(', ')}`,
     ];
   });
   return markdown(
-    ['system', 'days', 'came of those due', 'late p50', 'late p99', 'again', 'false mails (targets)', 'unclear'],
+    [
+      'system',
+      'days',
+      'mails',
+      'came of those due',
+      'late p50',
+      'late p99',
+      'again',
+      'false mails (targets)',
+      'unclear',
+    ],
     rows,
   );
 }

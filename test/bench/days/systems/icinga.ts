@@ -122,5 +122,5 @@ const hostOf = ({ name, host, isTls }: TargetPlan) =>
 
 function read({ subject }: Mail): Report {
   const names = namesIn(subject);
-  return /^\[RECOVERY\]/.test(subject) ? { began: [], ended: names } : { began: names, ended: [] };
+  return subject.startsWith('[RECOVERY]') ? { began: [], ended: names } : { began: names, ended: [] };
 }

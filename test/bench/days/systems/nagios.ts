@@ -144,5 +144,5 @@ function object(kind: string, fields: Readonly<Record<string, string>>): string 
 
 function read({ subject }: Mail): Report {
   const names = namesIn(subject);
-  return /^\*\* RECOVERY/.test(subject) ? { began: [], ended: names } : { began: names, ended: [] };
+  return subject.startsWith('** RECOVERY') ? { began: [], ended: names } : { began: names, ended: [] };
 }
