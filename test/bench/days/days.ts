@@ -104,13 +104,13 @@ export const days: readonly Day[] = [
       await world.turn([sick], 'refuse');
       await world.wait(45);
       world.setLink('up');
+      world.setReachable([sick], true);
+      world.record([sick]);
       for (let index = 0; index < healthy.length; index += 3) {
         await world.wait(5);
         world.setReachable(healthy.slice(index, index + 3), true);
       }
-      world.setReachable([sick], true);
-      world.record([sick]);
-      await world.wait(75);
+      await world.wait(55);
       await world.recover([sick]);
     },
   },

@@ -54,7 +54,10 @@ export function judge(outages: readonly Outage[], mails: readonly Reported[]): V
     for (const target of began) {
       const past = states.filter((state) => state.target === target && state.from <= at);
       const begun = past.findLast(({ hasBegun }) => !hasBegun);
-      const isGoingOn = past.some(({ hasBegun, to }) => hasBegun && at <= to + graceMs);
+      // A mail about the end may name the beginning once more.
+      const isGoingOn = past.some(
+        ({ hasBegun, hasEnded, to }) => hasBegun && (at <= to + graceMs || (!hasEnded && ended.includes(target))),
+      );
       if (begun !== undefined) {
         begun.hasBegun = true;
         isNew = true;

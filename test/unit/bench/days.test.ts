@@ -34,6 +34,13 @@ describe('mails against the truth', () => {
     expect(judge([outage('a', 0, minute)], [mail])).toMatchObject({ due: 2, came: 2, late: [300, 240] });
   });
 
+  test('a late mail about the end that names the beginning once more is neither false nor a repetition', () => {
+    const mail = { at: 5 * minute, began: ['a'], ended: ['a'] };
+    const verdict = judge([outage('a', 0, minute)], [began(10_000, 'a'), mail]);
+    expect(verdict).toMatchObject({ due: 2, came: 2, repeated: 0, falseMails: 0 });
+    expect(judge([], [mail])).toMatchObject({ falseMails: 1, falseTargets: 1 });
+  });
+
   test('a mail without news is a repetition, one with some news is not', () => {
     const outages = [outage('a', 0, minute), outage('b', 20_000, minute)];
     const mails = [began(10_000, 'a'), began(15_000, 'a'), began(30_000, 'a', 'b')];
