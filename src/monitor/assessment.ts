@@ -89,9 +89,15 @@ export function createAssessor(open: readonly Incident[], serviceUrl: () => stri
   }
 
   // What the round says about ourselves, before it says anything about its target.
-  function observe(target: Target, { dueAt, votes }: RoundInput, now: number): void {
+  function observe(target: Target, round: RoundInput, now: number): void {
+    const { dueAt, votes } = round;
+    observeOurselves(target, round, now);
+    // Lost packets make the first answers over a returning path slow, whatever the target does.
+    if (!connectivity.isLost && dueAt >= connectivity.returnedAt) addTimes(recentTimes, target.name, dueAt, votes);
+  }
+
+  function observeOurselves(target: Target, { dueAt, votes }: RoundInput, now: number): void {
     const { name, spec } = target;
-    addTimes(recentTimes, name, dueAt, votes);
     // Who calls us says nothing about what can be seen from here.
     if (isHeardOf(spec)) return;
     const observed = { target: name, host: hostOfTarget(target), dueAt, votes };
