@@ -12,9 +12,9 @@ import { type MailServer, startMailServer } from './mail-server.ts';
 import { startNameServer } from './name-server.ts';
 import { addressOf, createNetwork, gateway, mailHost, nameServer, setAddress, setLink } from './network.ts';
 import { createPrograms, type Programs } from './programs.ts';
-import { resultOf, type SystemResult } from './result.ts';
+import { resultsOf, type SystemResult } from './result.ts';
 import { systems } from './systems/index.ts';
-import type { System, TargetPlan } from './systems/system.ts';
+import { recipientsOf, slugOf, type System, type TargetPlan } from './systems/system.ts';
 import { startTarget, type Target } from './target.ts';
 
 // Lives through one day, as the first process of its own namespaces (network, mounts, processes): when it ends, all that it started
@@ -25,7 +25,6 @@ const settledMs = 30_000;
 interface Participant {
   readonly system: System;
   readonly programs: Programs;
-  readonly recipients: readonly string[];
 }
 
 async function live(
@@ -92,8 +91,10 @@ async function live(
   await sleep((day.settle ?? 70) * 1_000);
   for (const { programs } of participants) await programs.signal('SIGKILL');
   keepEvidence(folder, outages, mail);
-  return await Promise.all(
-    participants.map(async ({ system, recipients }) => resultOf(system, recipients[0] ?? '', outages, mail.mails)),
+  return await resultsOf(
+    participants.map(({ system }) => system),
+    outages,
+    mail.mails,
   );
 }
 
@@ -133,13 +134,12 @@ function participantOf(
   parent: string,
   authority: string,
 ): Participant {
-  const slug = system.name.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-');
-  const folder = join(parent, slug);
+  const folder = join(parent, slugOf(system.name));
   mkdirSync(folder, { recursive: true });
   if (day.hasSmallDisks === true) execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=192m', 'tmpfs', folder]);
-  const recipients = (day.hasSecond === true ? ['ops', 'second'] : ['ops']).map((name) => `${name}@${slug}.example`);
+  const recipients = recipientsOf(system.name, day.hasSecond === true ? 2 : 1);
   const setUp = system.setUp({ folder, targets, mailHost, recipients, authority, gateway });
-  return { system, programs: createPrograms(folder, setUp), recipients };
+  return { system, programs: createPrograms(folder, setUp) };
 }
 
 function keepEvidence(folder: string, outages: readonly Outage[], { mails }: MailServer): void {

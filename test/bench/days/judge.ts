@@ -33,7 +33,7 @@ interface OutageState extends Outage {
   hasEnded: boolean;
 }
 
-/** How long after the end of an outage news of it may still say that it goes on, because that was so when it was checked last. */
+/** How long after the end of an outage a mail may still say that it goes on, even if another has reported the end: they may cross. */
 const graceMs = 30_000;
 
 /** Compares the mails that one recipient got from one system with the truth. */
@@ -54,10 +54,8 @@ export function judge(outages: readonly Outage[], mails: readonly Reported[]): V
     for (const target of began) {
       const past = states.filter((state) => state.target === target && state.from <= at);
       const begun = past.findLast(({ hasBegun }) => !hasBegun);
-      // A mail about the end may name the beginning once more.
-      const isGoingOn = past.some(
-        ({ hasBegun, hasEnded, to }) => hasBegun && (at <= to + graceMs || (!hasEnded && ended.includes(target))),
-      );
+      // Mails about others, or about the end, may name it again.
+      const isGoingOn = past.some(({ hasBegun, hasEnded, to }) => hasBegun && (!hasEnded || at <= to + graceMs));
       if (begun !== undefined) {
         begun.hasBegun = true;
         isNew = true;

@@ -1,13 +1,13 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { namespaceObstacle } from '../../support/network-namespace.ts';
 import type { Day } from './day.ts';
 import { days } from './days.ts';
-import type { DayResult } from './result.ts';
+import { type DayResult, judgeAgain } from './result.ts';
 import { systems } from './systems/index.ts';
 import type { System } from './systems/system.ts';
 import { dayTable, sumTable } from './table.ts';
@@ -24,6 +24,7 @@ const { values: options } = parseArgs({
     keep: { type: 'boolean', default: false },
     seed: { type: 'string', default: '1' },
     'at-once': { type: 'string', default: '1' },
+    judge: { type: 'string', multiple: true },
   },
 });
 const quickDays = ['outage', 'blip', 'uplink', 'mail-away'];
@@ -47,23 +48,42 @@ for (const system of systems.filter(({ name }) => options.system?.some((part) =>
 }
 console.log(`- seed ${options.seed}\n`);
 
-const folder = mkdtempSync(join(tmpdir(), 'watchpost-days-'));
-try {
-  const done: DayResult[] = [];
-  const waiting = [...wanted];
-  const runInTurn = async () => {
-    for (let day = waiting.shift(); day !== undefined; day = waiting.shift()) {
-      const result = await run(day);
-      if (result !== null) done.push(result);
-    }
-  };
-  await Promise.all(Array.from({ length: Number(options['at-once']) }, runInTurn));
+if (options.judge === undefined) await runAll();
+else print(await judgeKept(options.judge));
+
+async function runAll(): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), 'watchpost-days-'));
+  try {
+    const done: DayResult[] = [];
+    const waiting = [...wanted];
+    const runInTurn = async () => {
+      for (let day = waiting.shift(); day !== undefined; day = waiting.shift()) {
+        const result = await run(day, folder);
+        if (result !== null) done.push(result);
+      }
+    };
+    await Promise.all(Array.from({ length: Number(options['at-once']) }, runInTurn));
+    print(done);
+    process.exitCode = done.length === wanted.length ? 0 : 1;
+  } finally {
+    if (options.keep) console.log(`logs, configurations, mails and the truth of each day: ${folder}`);
+    else rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** Judges what `--keep` kept; of a day in several folders the last one counts. */
+async function judgeKept(folders: readonly string[]): Promise<readonly DayResult[]> {
+  const done = new Map<string, DayResult>();
+  for (const path of folders.flatMap((folder) => globSync(join(folder, '*', 'result.json')))) {
+    const result = await judgeAgain(dirname(path), systems);
+    done.set(result.day, result);
+  }
+  return [...done.values()];
+}
+
+function print(done: readonly DayResult[]): void {
   const names = installed.map(({ name }) => name);
   console.log(`${dayTable(wanted, names, done)}\n${sumTable(names, done)}`);
-  process.exitCode = done.length === wanted.length ? 0 : 1;
-} finally {
-  if (options.keep) console.log(`logs, configurations, mails and the truth of each day: ${folder}`);
-  else rmSync(folder, { recursive: true, force: true });
 }
 
 /** The version of a Debian package, or null if it is not installed. */
@@ -75,7 +95,7 @@ function versionOf(name: string): string | null {
   }
 }
 
-async function run(day: Day): Promise<DayResult | null> {
+async function run(day: Day, folder: string): Promise<DayResult | null> {
   const own = join(folder, day.name);
   mkdirSync(own);
   const program = join(import.meta.dirname, 'day-child.ts');

@@ -1,7 +1,9 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import PostalMime from 'postal-mime';
 import { clarityOf, judge, type Outage, type Reported, type Verdict } from './judge.ts';
 import type { StoredMail } from './mail-server.ts';
-import type { Mail, System } from './systems/system.ts';
+import { type Mail, recipientsOf, type System } from './systems/system.ts';
 
 /** What one system did on one day. */
 export interface SystemResult {
@@ -22,6 +24,25 @@ export interface DayResult {
   readonly day: string;
   readonly seed: number;
   readonly results: readonly SystemResult[];
+}
+
+/** Judges all systems by their first recipients. */
+export async function resultsOf(
+  systems: readonly System[],
+  outages: readonly Outage[],
+  mails: readonly StoredMail[],
+): Promise<readonly SystemResult[]> {
+  const firstOf = ({ name }: System) => recipientsOf(name, 1)[0] ?? '';
+  return Promise.all(systems.map(async (system) => resultOf(system, firstOf(system), outages, mails)));
+}
+
+/** Judges the day again by what was kept of it in its folder. */
+export async function judgeAgain(folder: string, systems: readonly System[]): Promise<DayResult> {
+  const read = (name: string): unknown => JSON.parse(readFileSync(join(folder, name), 'utf8'));
+  const before = read('result.json') as DayResult;
+  const took = systems.filter(({ name }) => before.results.some(({ system }) => system === name));
+  const results = await resultsOf(took, read('truth.json') as Outage[], read('mails.json') as StoredMail[]);
+  return { ...before, results };
 }
 
 /** Judges what is in the mailbox of one recipient. */

@@ -52,10 +52,11 @@ describe('mails against the truth', () => {
     expect(judge([], mails)).toMatchObject({ due: 0, repeated: 0, falseMails: 1, falseTargets: 2 });
   });
 
-  test('a beginning after the end of an outage that was mailed is false, unless it crossed with the end', () => {
-    const first = began(10_000, 'a');
-    expect(judge([outage('a', 0, minute)], [first, began(3 * minute, 'a')])).toMatchObject({ falseMails: 1 });
-    expect(judge([outage('a', 0, minute)], [first, began(minute + 5_000, 'a')])).toMatchObject({ falseMails: 0 });
+  test('a beginning after a mail about the end is false, unless the two crossed', () => {
+    const both = [began(10_000, 'a'), ended(minute + 1_000, 'a')];
+    const judged = (at: number) => judge([outage('a', 0, minute)], [...both, began(at, 'a')]);
+    expect(judged(3 * minute)).toMatchObject({ falseMails: 1, repeated: 0 });
+    expect(judged(minute + 5_000)).toMatchObject({ falseMails: 0, repeated: 1 });
   });
 
   test('an outage so short that both are right needs a mail only for the end of what was mailed', () => {

@@ -38,8 +38,8 @@ const rules = {
         },
         {
           alert: 'TargetSlow',
-          expr: `avg_over_time(probe_duration_seconds{job="blackbox"}[30s]) > ${slowerThan} and probe_success == 1`,
-          for: '10s',
+          expr: `probe_duration_seconds{job="blackbox"} > ${slowerThan} and probe_success == 1`,
+          for: '20s',
           labels: { severity: 'warning' },
           annotations: {
             summary: 'High response time of {{ $labels.target }}',

@@ -69,3 +69,10 @@ export const urlOf = ({ host, isTls }: TargetPlan) => `${isTls ? 'https' : 'http
 export function namesIn(text: string): readonly string[] {
   return [...new Set(text.match(/\bweb-\d\d\b/g) ?? [])];
 }
+
+/** The name of a system in folders and mail addresses. */
+export const slugOf = (name: string) => name.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-');
+
+/** Its recipients; the mails of the first one are judged. */
+export const recipientsOf = (name: string, count: number) =>
+  ['ops', 'second'].slice(0, count).map((mailbox) => `${mailbox}@${slugOf(name)}.example`);
