@@ -116,14 +116,14 @@ export const days: readonly Day[] = [
   },
   {
     name: 'resolver',
-    what: 'the name server is silent for 60 s; 20 s later a target refuses connections for 60 s',
+    what: 'the name server is silent for 60 s; 45 s later a target refuses connections for 60 s',
     targets: 4,
     areNamed: true,
     async live(world) {
       world.names.turn(false);
       await world.wait(60);
       world.names.turn(true);
-      await world.wait(20);
+      await world.wait(45);
       await world.fail(one(world), 'refuse');
       await world.wait(60);
       await world.recover(one(world));

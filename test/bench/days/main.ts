@@ -4,6 +4,7 @@ import { existsSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync } fr
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { mortal } from '../../support/children.ts';
 import { namespaceObstacle } from '../../support/network-namespace.ts';
 import type { Day } from './day.ts';
 import { days } from './days.ts';
@@ -48,6 +49,8 @@ for (const system of systems.filter(({ name }) => options.system?.some((part) =>
 }
 console.log(`- seed ${options.seed}\n`);
 
+// No day outlives the driver.
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
 if (options.judge === undefined) await runAll();
 else print(await judgeKept(options.judge));
 
@@ -101,10 +104,12 @@ async function run(day: Day, folder: string): Promise<DayResult | null> {
   const program = join(import.meta.dirname, 'day-child.ts');
   const names = installed.map(({ name }) => name);
   const namespaces = ['--net', '--mount', '--pid', '--fork', '--mount-proc', '--kill-child'];
-  const child = spawn(
-    'unshare',
-    [...namespaces, process.execPath, '--no-warnings', program, day.name, options.seed, own, ...names],
-    { stdio: ['ignore', 'inherit', 'inherit'] },
+  const child = mortal(
+    spawn(
+      'unshare',
+      [...namespaces, process.execPath, '--no-warnings', program, day.name, options.seed, own, ...names],
+      { stdio: ['ignore', 'inherit', 'inherit'] },
+    ),
   );
   const began = Date.now();
   const [code] = (await once(child, 'exit')) as [number | null];

@@ -28,7 +28,9 @@ export interface Programs {
 
 /** Starts programs where the monitors are; what they print goes into files in the folder. */
 export function createPrograms(folder: string, setUp: SetUp): Programs {
-  let children: ChildProcess[] = [];
+  const children: ChildProcess[] = [];
+  /** Those that are the system itself. */
+  const own = () => children.filter((child, index) => setUp.commands[index]?.isApart !== true && isRunning(child));
   let isWanted = false;
   const filler = join(folder, 'filler');
 
@@ -54,8 +56,8 @@ export function createPrograms(folder: string, setUp: SetUp): Programs {
 
   async function signalAll(signal: NodeJS.Signals): Promise<void> {
     if (signal === 'SIGKILL') isWanted = false;
-    const exits = children.filter(isRunning).map(async (child) => once(child, 'exit'));
-    for (const pid of familiesOf(children)) sendSignal(pid, signal);
+    const exits = own().map(async (child) => once(child, 'exit'));
+    for (const pid of familiesOf(own())) sendSignal(pid, signal);
     if (signal === 'SIGKILL') await Promise.all(exits);
   }
 
@@ -63,14 +65,16 @@ export function createPrograms(folder: string, setUp: SetUp): Programs {
     setUp,
     start() {
       isWanted = true;
-      children = [];
-      for (const [index, command] of setUp.commands.entries()) launch(command, index);
+      for (const [index, command] of setUp.commands.entries()) {
+        const before = children[index];
+        if (before === undefined || !isRunning(before)) launch(command, index);
+      }
     },
     signal: signalAll,
     async stop() {
       isWanted = false;
-      const exits = Promise.all(children.filter(isRunning).map(async (child) => once(child, 'exit')));
-      for (const child of children.filter(isRunning)) child.kill('SIGTERM');
+      const exits = Promise.all(own().map(async (child) => once(child, 'exit')));
+      for (const child of own()) child.kill('SIGTERM');
       const limit = new AbortController();
       await Promise.race([exits, sleep(stopMs, null, { signal: limit.signal }).catch(() => {})]);
       limit.abort();
@@ -124,7 +128,7 @@ function familiesOf(children: readonly ChildProcess[]): readonly number[] {
     const parent = parentOf(path);
     if (parent !== null) parents.set(pid, parent);
   }
-  const found = new Set(children.filter(isRunning).flatMap(({ pid }) => (pid === undefined ? [] : [pid])));
+  const found = new Set(children.flatMap(({ pid }) => (pid === undefined ? [] : [pid])));
   for (let size = -1; size !== found.size;) {
     size = found.size;
     for (const [pid, parent] of parents) if (found.has(parent)) found.add(pid);

@@ -1,5 +1,5 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { writeMailProgram } from './mail-program.ts';
 import {
   attempts,
@@ -32,12 +32,13 @@ export const icinga: System = {
       return `mkdir -p ${place} && mount --bind ${own} ${place}`;
     });
     mkdirSync(join(folder, 'place-0', 'certs'), { recursive: true });
+    const mail = writeMailProgram(folder, mailHost);
     // Its script for mails finds mail(1) by the path.
-    const path = `${dirname(writeMailProgram(folder, mailHost))}:${process.env['PATH'] ?? ''}`;
+    const path = `${folder}:${process.env['PATH'] ?? ''}`;
     const environment = { ICINGA2_USER: 'root', ICINGA2_GROUP: 'root', PATH: path };
     const start = `${mounts.join(' && ')} && exec icinga2 daemon -c ${configuration}`;
     return {
-      commands: [{ words: ['unshare', '--mount', 'sh', '-c', start], environment }],
+      commands: [{ words: ['unshare', '--mount', 'sh', '-c', start], environment }, mail.command],
       configuration,
       check: ['env', 'ICINGA2_USER=root', 'ICINGA2_GROUP=root', 'icinga2', 'daemon', '--validate', '-c', configuration],
     };

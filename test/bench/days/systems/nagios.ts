@@ -25,10 +25,11 @@ export const nagios: System = {
     const { folder, mailHost } = plan;
     for (const name of ['results', 'rw', 'archives']) mkdirSync(join(folder, name), { recursive: true });
     const configuration = join(folder, 'objects.cfg');
-    writeFileSync(configuration, objectsOf(plan, writeMailProgram(folder, mailHost)));
+    const mail = writeMailProgram(folder, mailHost);
+    writeFileSync(configuration, objectsOf(plan, mail.path));
     const main = join(folder, 'nagios.cfg');
     writeFileSync(main, mainOf(folder, configuration));
-    return { commands: [{ words: ['nagios4', main] }], configuration, check: null };
+    return { commands: [{ words: ['nagios4', main] }, mail.command], configuration, check: null };
   },
   read,
 };

@@ -24,6 +24,8 @@ export interface Command {
   readonly environment?: Readonly<Record<string, string>>;
   /** Whether its unit file has it started again after it failed. */
   readonly restarts?: true;
+  /** It is no part of the system: what happens to the monitor does not happen to it. */
+  readonly isApart?: true;
 }
 
 export interface SetUp {
