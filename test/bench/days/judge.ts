@@ -53,7 +53,7 @@ export function judge(outages: readonly Outage[], mails: readonly Reported[]): V
     let [isNew, wrong] = [false, 0];
     for (const target of began) {
       const past = states.filter((state) => state.target === target && state.from <= at);
-      const begun = past.findLast(({ hasBegun }) => !hasBegun);
+      const begun = past.findLast(({ hasBegun, hasEnded }) => !hasBegun && !hasEnded);
       // Mails about others, or about the end, may name it again.
       const isGoingOn = past.some(({ hasBegun, hasEnded, to }) => hasBegun && (!hasEnded || at <= to + graceMs));
       if (begun !== undefined) {
@@ -67,19 +67,20 @@ export function judge(outages: readonly Outage[], mails: readonly Reported[]): V
       }
     }
     for (const target of ended) {
-      const over = states.filter(
-        (state) => state.target === target && state.hasBegun && !state.hasEnded && state.to <= at,
-      );
-      for (const state of over) {
+      const over = states.filter((state) => state.target === target && !state.hasEnded && state.to <= at);
+      const reported = over.filter(({ hasBegun }) => hasBegun);
+      // Without a mail about the beginning, one about the end still reports the outage that ended last.
+      for (const state of reported.length > 0 ? reported : over.slice(-1)) {
         state.hasEnded = true;
         isNew = true;
         count(state, state.to, at);
       }
       // An outage that began while an earlier one was still reported is part of the same incident: one mail reported both.
-      const [first] = over;
+      const [first] = reported;
       if (first !== undefined) {
         for (const state of states) {
-          if (state.target !== target || state.hasBegun || state.from < first.from || state.to > at) continue;
+          if (state.target !== target || state.hasBegun || state.hasEnded || state.from < first.from || state.to > at)
+            continue;
           [state.hasBegun, state.hasEnded] = [true, true];
           count(state, at, at);
           count(state, state.to, at);

@@ -24,9 +24,10 @@ describe('mails against the truth', () => {
     expect(verdict).toEqual({ due: 2, came: 2, late: [10, 20], repeated: 0, falseMails: 0, falseTargets: 0 });
   });
 
-  test('an outage without a mail, and one without its end, are missing', () => {
+  test('an outage without a mail, and one without its beginning or its end, are missing', () => {
     expect(judge([outage('a', 0, minute)], [])).toMatchObject({ due: 2, came: 0 });
     expect(judge([outage('a', 0, minute)], [began(10_000, 'a')])).toMatchObject({ due: 2, came: 1 });
+    expect(judge([outage('a', 0, minute)], [ended(minute + 9_000, 'a')])).toMatchObject({ due: 2, came: 1, late: [9] });
   });
 
   test('a mail that was delayed until after the end counts for both', () => {
@@ -131,7 +132,7 @@ web-01
     });
     const outages = [outage('web-01', 0, 5_000)];
     const { verdict, unclear } = await resultOf(prometheus, 'ops@a', outages, [mail('ops@a'), mail('ops@b')]);
-    expect(verdict).toMatchObject({ due: 2, came: 0, repeated: 1, falseMails: 0 });
+    expect(verdict).toMatchObject({ due: 2, came: 1, late: [5], falseMails: 0 });
     expect(unclear.beginnings).toBe(0);
   });
 });
