@@ -108,7 +108,7 @@ interface Clarity {
 }
 
 const reasons =
-  /refused|time[d -]*out|no answer|reset|503|unavailable|certificate|slow|latency|response time|too long|unreachable|no route|resol(?:ve|ution)|name server/i;
+  /refused|time[d -]*out|no answer|no data received|reset|invalid|packet loss|503|unavailable|certificate|slow|latency|response time|too long|unreachable|no route|resol(?:ve|ution)|name server/i;
 
 /** Whether a person who has only the mail can tell what failed, why and when. */
 export function clarityOf(names: readonly string[], text: string): Clarity {
