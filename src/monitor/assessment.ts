@@ -89,14 +89,7 @@ export function createAssessor(open: readonly Incident[], serviceUrl: () => stri
   }
 
   // What the round says about ourselves, before it says anything about its target.
-  function observe(target: Target, round: RoundInput, now: number): void {
-    const { dueAt, votes } = round;
-    observeOurselves(target, round, now);
-    // Lost packets make the first answers over a returning path slow, whatever the target does.
-    if (!connectivity.isLost && dueAt >= connectivity.returnedAt) addTimes(recentTimes, target.name, dueAt, votes);
-  }
-
-  function observeOurselves(target: Target, { dueAt, votes }: RoundInput, now: number): void {
+  function observe(target: Target, { dueAt, votes }: RoundInput, now: number): void {
     const { name, spec } = target;
     // Who calls us says nothing about what can be seen from here.
     if (isHeardOf(spec)) return;
@@ -149,6 +142,9 @@ export function createAssessor(open: readonly Incident[], serviceUrl: () => stri
       const now = round.late === undefined ? round.now : dueAt;
       const wasUncertain = connectivity.isUncertain;
       observe(target, round, now);
+      // Lost packets make the first answers over a returning path slow, whatever the target does.
+      const isSteady = !connectivity.isLost && dueAt >= connectivity.returnedAt;
+      if (isSteady || isHeardOf(target.spec)) addTimes(recentTimes, name, dueAt, round.votes);
       const decision = decide(target, memory, round, {
         ...suspects.of(round.votes, now),
         recentTimesOf: (node, since) => recentTimes.of(name, node, since),
