@@ -142,9 +142,7 @@ export function createAssessor(open: readonly Incident[], serviceUrl: () => stri
       const now = round.late === undefined ? round.now : dueAt;
       const wasUncertain = connectivity.isUncertain;
       observe(target, round, now);
-      // Lost packets make the first answers over a returning path slow, whatever the target does.
-      const isSteady = !connectivity.isLost && dueAt >= connectivity.returnedAt;
-      if (isSteady || isHeardOf(target.spec)) addTimes(recentTimes, name, dueAt, round.votes);
+      if (isSteady(connectivity, dueAt) || isHeardOf(target.spec)) addTimes(recentTimes, name, dueAt, round.votes);
       const decision = decide(target, memory, round, {
         ...suspects.of(round.votes, now),
         recentTimesOf: (node, since) => recentTimes.of(name, node, since),
@@ -180,6 +178,11 @@ function isReported(held: Suppression | null, own: readonly Incident[]): boolean
     ({ target, held: isHeld, notified }) =>
       (target === ownService || target === ownNats) && isHeld === null && notified?.length !== 0,
   );
+}
+
+// Lost packets make the first answers over a returning path slow, whatever the target does.
+function isSteady({ isLost, returnedAt }: Connectivity, dueAt: number): boolean {
+  return !isLost && dueAt >= returnedAt;
 }
 
 function addTimes(recentTimes: RecentTimes, target: string, dueAt: number, votes: RoundInput['votes']): void {
