@@ -91,7 +91,6 @@ export function createAssessor(open: readonly Incident[], serviceUrl: () => stri
   // What the round says about ourselves, before it says anything about its target.
   function observe(target: Target, { dueAt, votes }: RoundInput, now: number): void {
     const { name, spec } = target;
-    addTimes(recentTimes, name, dueAt, votes);
     // Who calls us says nothing about what can be seen from here.
     if (isHeardOf(spec)) return;
     const observed = { target: name, host: hostOfTarget(target), dueAt, votes };
@@ -143,6 +142,7 @@ export function createAssessor(open: readonly Incident[], serviceUrl: () => stri
       const now = round.late === undefined ? round.now : dueAt;
       const wasUncertain = connectivity.isUncertain;
       observe(target, round, now);
+      if (isSteady(connectivity, dueAt) || isHeardOf(target.spec)) addTimes(recentTimes, name, dueAt, round.votes);
       const decision = decide(target, memory, round, {
         ...suspects.of(round.votes, now),
         recentTimesOf: (node, since) => recentTimes.of(name, node, since),
@@ -179,6 +179,14 @@ function isReported(held: Suppression | null, own: readonly Incident[]): boolean
       (target === ownService || target === ownNats) && isHeld === null && notified?.length !== 0,
   );
 }
+
+// Lost packets make the first answers over a returning path slow, whatever the target does. A return that lies far ahead was before
+// the clock was set back.
+function isSteady({ isLost, returnedAt }: Connectivity, dueAt: number): boolean {
+  return !isLost && (dueAt >= returnedAt || dueAt < returnedAt - longestReturnMs);
+}
+
+const longestReturnMs = 60_000;
 
 function addTimes(recentTimes: RecentTimes, target: string, dueAt: number, votes: RoundInput['votes']): void {
   for (const { node, outcome } of votes) {

@@ -52,7 +52,7 @@ export const latency = defineRuleKind({
     return `a window of ${length} holds fewer than ${fewestResults} results of a target that is checked every ${every}; make it ${least} or more, or use statistic: last`;
   },
   judge({ above, clear = above, statistic, window }, { outcome, recentTimes, isOpen }) {
-    if (outcome.status !== 'up') return unknownJudgement(outcome);
+    if (outcome.status !== 'up' || recentTimes.length === 0) return unknownJudgement(outcome);
     const ms = statisticOf(recentTimes, statistic) * 1_000;
     const message = `${nameOf(statistic, window)} is ${formatSeconds(ms / 1_000)}`;
     if (ms > above) return { status: 'down', reason: 'above', message };
@@ -66,7 +66,7 @@ function nameOf(statistic: Statistic, windowMs: number): string {
   return statistic === 'last' ? 'the time' : `${statistic} of ${describeDuration(windowMs)}`;
 }
 
-/** A figure of some recentTimes in seconds; percentiles by nearest rank. NaN, which is above nothing, if there is no time. */
+/** A figure of some recentTimes in seconds; percentiles by nearest rank. NaN if there is no time. */
 export function statisticOf(recentTimes: readonly RecentTime[], statistic: Statistic): number {
   const seconds = recentTimes.map((time) => time.seconds);
   switch (statistic) {

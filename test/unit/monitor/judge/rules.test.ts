@@ -199,12 +199,12 @@ test.each([
   );
 });
 
-test('last and mean are what they say, and nothing is above nothing', () => {
+test('last and mean are what they say, and without a time nothing is known', () => {
   const recentTimes = [0.1, 0.5, 0.3].map((seconds) => ({ at: 0, seconds }));
   expect(statisticOf(recentTimes, 'last')).toBe(0.3);
   expect(statisticOf(recentTimes, 'mean')).toBeCloseTo(0.3);
   expect(statisticOf([], 'mean')).toBeNaN();
-  expect(judge(slow, view(up(), { recentTimes: [] })).status).toBe('up');
+  expect(judge(slow, view(up(), { recentTimes: [] })).status).toBe('unknown');
 });
 
 test.each([

@@ -80,6 +80,22 @@ test.each([
   },
 );
 
+test('answers over a path that has just come back do not make a target slow', async () => {
+  const slow = rule('slow', { latency: { above: '1s', window: '30s' } });
+  await using scenario = await startScenario({
+    nodes: ['de1'],
+    targets: sixty.slice(0, 12).map((name) => target(name, { ...every(10), rules: [rule('down'), slow] })),
+  });
+  await scenario.clock.advance(100_000);
+  for (const name of sixty) scenario.see(name, noLink);
+  await scenario.clock.advance(45_000);
+  for (const name of sixty) scenario.see(name, up(3));
+  await scenario.clock.advance(14_000);
+  for (const name of sixty) scenario.see(name, name === 't7' ? up(3) : 'u');
+  await scenario.clock.advance(300_000);
+  expect(toldOf(scenario)).toEqual(['opened t7']);
+});
+
 test('what is down after a lost link is back is told after the time of return', async () => {
   await using scenario = await startScenario({
     nodes: ['de1'],

@@ -1,0 +1,267 @@
+import type { Day, World } from './day.ts';
+import type { MailMood } from './mail-server.ts';
+import type { Behaviour } from './target.ts';
+
+const one = (world: World) => world.targets.slice(0, 1);
+
+/** One target fails for a minute in this way. */
+function outage(name: string, what: string, behaviour: Behaviour): Day {
+  return {
+    name,
+    what,
+    targets: 4,
+    async live(world) {
+      await world.fail(one(world), behaviour);
+      await world.wait(60);
+      await world.recover(one(world));
+    },
+  };
+}
+
+/** The mail server is in this mood from before an outage begins until a minute after, and the outage ends a minute later. */
+function badMail(name: string, what: string, mood: MailMood, more: Partial<Day> = {}): Day {
+  return {
+    name,
+    what,
+    targets: 4,
+    settle: 130,
+    ...more,
+    async live(world) {
+      await world.mail.turn(mood);
+      await world.wait(5);
+      await world.fail(one(world), 'refuse');
+      await world.wait(60);
+      await world.mail.turn('there');
+      await world.wait(75);
+      await world.recover(one(world));
+    },
+  };
+}
+
+const eachSystem = async (world: World, act: (system: World['systems'][number]) => unknown) => {
+  await Promise.all(world.systems.map(async (system) => act(system)));
+};
+
+export const days: readonly Day[] = [
+  outage('outage', 'a target refuses connections for 60 s', 'refuse'),
+  {
+    name: 'blip',
+    what: 'a target refuses connections for 3 s, three times',
+    targets: 4,
+    async live(world) {
+      for (let times = 0; times < 3; times += 1) {
+        await world.turn(one(world), 'refuse');
+        await world.wait(3);
+        await world.turn(one(world), 'up');
+        await world.wait(15 + world.random.next() * 10);
+      }
+    },
+  },
+  {
+    name: 'flapping',
+    what: 'a target fails for 6 to 12 s, five times, then for 60 s',
+    targets: 4,
+    async live(world) {
+      for (let times = 0; times < 5; times += 1) {
+        await world.fail(one(world), 'refuse', 'allowed');
+        await world.wait(6 + world.random.next() * 6);
+        await world.recover(one(world));
+        await world.wait(10 + world.random.next() * 5);
+      }
+      await world.fail(one(world), 'refuse');
+      await world.wait(60);
+      await world.recover(one(world));
+    },
+  },
+  {
+    name: 'storm',
+    what: '30 targets refuse connections for 75 s; 20 s later an unrelated one, for 75 s',
+    targets: 34,
+    async live(world) {
+      const [many, other] = [world.targets.slice(0, 30), world.targets.slice(30, 31)];
+      await world.fail(many, 'refuse');
+      await world.wait(20);
+      await world.fail(other, 'silent');
+      await world.wait(55);
+      await world.recover(many);
+      await world.wait(20);
+      await world.recover(other);
+    },
+  },
+  outage('silent', 'a target accepts connections and is silent for 60 s', 'silent'),
+  outage('error', 'a target answers 503 for 60 s', 'error'),
+  outage('reset', 'a target resets connections for 60 s', 'reset'),
+  {
+    name: 'uplink',
+    what: 'the monitors lose their link for 45 s, routes return in steps for 20 s; one target of 12 stays down for another 75 s',
+    targets: 12,
+    settle: 100,
+    async live(world) {
+      const [sick, ...healthy] = world.targets;
+      if (sick === undefined) throw new Error('there is no target');
+      world.setLink('down');
+      world.setReachable(world.targets, false);
+      await world.turn([sick], 'refuse');
+      await world.wait(45);
+      world.setLink('up');
+      world.setReachable([sick], true);
+      world.record([sick]);
+      for (let index = 0; index < healthy.length; index += 3) {
+        await world.wait(5);
+        world.setReachable(healthy.slice(index, index + 3), true);
+      }
+      await world.wait(55);
+      await world.recover([sick]);
+    },
+  },
+  {
+    name: 'resolver',
+    what: 'the name server is silent for 60 s; 45 s later a target refuses connections for 60 s',
+    targets: 4,
+    areNamed: true,
+    async live(world) {
+      world.names.turn(false);
+      await world.wait(60);
+      world.names.turn(true);
+      await world.wait(45);
+      await world.fail(one(world), 'refuse');
+      await world.wait(60);
+      await world.recover(one(world));
+    },
+  },
+  badMail('mail-away', 'the mail server is away for 65 s, while a target goes down', 'away'),
+  badMail('mail-slow', 'the mail server takes 20 s for each mail, while a target goes down', 'slow'),
+  badMail('mail-drops', 'the mail server closes the connection after each mail for 65 s, without it', 'drops'),
+  badMail('mail-refuses', 'the mail server refuses the second of two recipients; only the first counts', 'picky', {
+    hasSecond: true,
+  }),
+  {
+    name: 'kill',
+    what: 'kill -9 of the monitor 5 s after a target went down, started 15 s later; down for 90 s',
+    targets: 4,
+    async live(world) {
+      await world.fail(one(world), 'refuse');
+      await world.wait(5);
+      await eachSystem(world, async (system) => system.signal('SIGKILL'));
+      await world.wait(15);
+      await eachSystem(world, (system) => system.start());
+      await world.wait(70);
+      await world.recover(one(world));
+    },
+  },
+  {
+    name: 'kill-later',
+    what: 'the same 50 s after a target went down, when its mail is sent; down for 120 s',
+    targets: 4,
+    async live(world) {
+      await world.fail(one(world), 'refuse');
+      await world.wait(50);
+      await eachSystem(world, async (system) => system.signal('SIGKILL'));
+      await world.wait(10);
+      await eachSystem(world, (system) => system.start());
+      await world.wait(60);
+      await world.recover(one(world));
+    },
+  },
+  {
+    name: 'restart',
+    what: 'the monitor is restarted 50 s after a target went down, and that ends before it is back',
+    targets: 4,
+    async live(world) {
+      await world.fail(one(world), 'refuse');
+      await world.wait(50);
+      await eachSystem(world, async (system) => system.stop());
+      await world.recover(one(world));
+      await world.wait(5);
+      await eachSystem(world, (system) => system.start());
+      await world.wait(30);
+    },
+  },
+  {
+    name: 'freeze',
+    what: 'the monitor is stopped (SIGSTOP) for 60 s; a target goes down meanwhile, for 120 s',
+    targets: 4,
+    async live(world) {
+      await eachSystem(world, async (system) => system.signal('SIGSTOP'));
+      await world.wait(20);
+      await world.fail(one(world), 'refuse');
+      await world.wait(40);
+      await eachSystem(world, async (system) => system.signal('SIGCONT'));
+      await world.wait(80);
+      await world.recover(one(world));
+    },
+  },
+  {
+    name: 'disk',
+    what: "the monitor's disk is full for 90 s; a target goes down meanwhile, for 60 s, and another afterwards, for 60 s",
+    targets: 4,
+    hasSmallDisks: true,
+    async live(world) {
+      await eachSystem(world, (system) => system.fillDisk());
+      await world.wait(10);
+      await world.fail(one(world), 'refuse');
+      await world.wait(60);
+      await world.recover(one(world));
+      await world.wait(20);
+      await eachSystem(world, (system) => system.freeDisk());
+      await world.wait(10);
+      const second = world.targets.slice(1, 2);
+      await world.fail(second, 'refuse');
+      await world.wait(60);
+      await world.recover(second);
+    },
+  },
+  {
+    name: 'certificate',
+    what: 'a certificate that ends in 2 days for 90 s (limit 14 days)',
+    targets: 4,
+    hasTls: true,
+    async live(world) {
+      await world.fail(one(world), 'expiring');
+      await world.wait(90);
+      await world.recover(one(world));
+    },
+  },
+  {
+    name: 'latency',
+    what: 'answers of a target take 2 s instead of 1 s for 100 s (limit 1.5 s)',
+    targets: 4,
+    usual: 'steady',
+    without: ['Monit'],
+    settle: 100,
+    async live(world) {
+      await world.fail(one(world), 'slow');
+      await world.wait(100);
+      await world.recover(one(world), 'steady');
+    },
+  },
+  {
+    name: 'reload',
+    what: 'a reload of a configuration with a mistake; 10 s later a target goes down for 60 s',
+    targets: 4,
+    async live(world) {
+      await eachSystem(world, async (system) => {
+        system.breakConfiguration();
+        await system.reload();
+      });
+      await world.wait(10);
+      await world.fail(one(world), 'refuse');
+      await world.wait(60);
+      await world.recover(one(world));
+    },
+  },
+  {
+    name: 'clock',
+    what: "the monitor's clock is set an hour ahead, and back 60 s later, while a target is down for 90 s",
+    targets: 4,
+    isClock: true,
+    async live(world) {
+      await world.fail(one(world), 'refuse');
+      await eachSystem(world, (system) => system.setUp.setClock?.(3_600_000));
+      await world.wait(60);
+      await eachSystem(world, (system) => system.setUp.setClock?.(0));
+      await world.wait(30);
+      await world.recover(one(world));
+    },
+  },
+];
