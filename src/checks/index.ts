@@ -16,8 +16,10 @@ import { http } from './http/index.ts';
 import { type Fact, type Outcome, outcomeOf, type Phase } from './outcome.ts';
 import { mtr } from './mtr/index.ts';
 import { mqtt } from './mqtt/index.ts';
+import type { MeasuredValue } from './measured-value.ts';
 import { mysql } from './mysql/index.ts';
 import { ping } from './ping/index.ts';
+import { plugin } from './plugin/index.ts';
 import { postgres } from './postgres/index.ts';
 import { redis } from './redis/index.ts';
 import { tcp } from './tcp/index.ts';
@@ -38,7 +40,10 @@ export { NodeInfo, type NodeSelection, ownNodeName, shownNode } from './node-inf
 export { failed, Failure, failure, FailureCode, FailureSource } from './outcome.ts';
 export type { Outcome, Phase } from './outcome.ts';
 export { ownAddresses } from './own-addresses.ts';
+export type { MeasuredValue } from './measured-value.ts';
 export { PatternText } from './pattern.ts';
+export { PluginCommands } from './plugin/commands.ts';
+export { isAlerting, parseThresholdRange, ThresholdText } from './threshold-range.ts';
 export { createResolver, type Resolver } from './resolver.ts';
 export { lookUpServices } from './service-records.ts';
 
@@ -62,6 +67,7 @@ export const checks = [
   domain,
   traceroute,
   mtr,
+  plugin,
   heartbeat,
   evidence,
 ] as const;
@@ -87,6 +93,11 @@ export const checkTypeNames: readonly CheckTypeName[] = checks.flatMap((check) =
 /** The types of `checkTypeNames` that nodes run; targets of the others send pings. */
 export const probedTypeNames: readonly CheckTypeName[] = checks.flatMap((check) =>
   'heard' in check || 'isInternal' in check ? [] : [check.type],
+);
+
+/** Those of `probedTypeNames` that can be started by hand and over the API. */
+export const startableTypeNames: readonly CheckTypeName[] = checks.flatMap((check) =>
+  'heard' in check || 'isInternal' in check || 'isForTargets' in check ? [] : [check.type],
 );
 
 /** All types that nodes run. */
@@ -117,10 +128,14 @@ export interface AnyCheck {
   readonly isInternal: boolean;
   /** What is gathered about a target when it fails; null if there is nothing to gather. */
   evidence(spec: CheckSpec): EvidencePlan | null;
+  /** Whether no check of this type is started by hand or over the API. */
+  readonly isForTargets: boolean;
+  readonly needs: ((spec: CheckSpec) => string) | null;
   port(spec: CheckSpec): string | null;
   start(environment: ProbeEnvironment): Promise<AnyProber>;
   readonly heard: ((spec: CheckSpec) => HeartbeatSettings) | null;
   readonly answers: ((outcome: Outcome) => readonly string[] | null) | null;
+  readonly values: ((outcome: Outcome) => readonly MeasuredValue[]) | null;
   readonly certificate: ((outcome: Outcome) => Certificate | null) | null;
   readonly asProbe: ((outcome: Outcome) => readonly ProbeFinding[]) | null;
   lines(outcome: Outcome): readonly string[];
@@ -158,6 +173,9 @@ const byType: ReadonlyMap<string, AnyCheck> = new Map(
       otherHosts: () => [],
       evidence: () => null,
       isInternal: false,
+      isForTargets: false,
+      needs: null,
+      values: null,
       overApi: {},
       table: { did: 'are up', columns: [], cells: () => [] },
       ...check,

@@ -1,4 +1,4 @@
-import { checkOf, type CheckSpec, probedTypeNames } from '#checks/index.ts';
+import { checkOf, type CheckSpec, startableTypeNames } from '#checks/index.ts';
 import type { CheckRunner } from '#compose/checking.ts';
 import type { Config } from '#config/config.ts';
 import type { ChangeStore } from '#history/changes.ts';
@@ -134,7 +134,7 @@ function pagesOf(config: Config, over: PagesOver, { board, past, sessions, notes
             board,
             past,
             access,
-            canCheck: (type) => service !== null && probedTypeNames.includes(type),
+            canCheck: (type) => service !== null && startableTypeNames.includes(type),
           }),
           status,
         ]

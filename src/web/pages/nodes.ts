@@ -127,6 +127,9 @@ function capabilitiesOf({ capabilities }: NodeValue): Markup {
     capability === undefined || !isOffered(type) ? [] : [{ type, capability }],
   );
   const able = types.filter(({ capability }) => capability.able).map(({ type }) => type);
+  const plugins = types.flatMap(({ type, capability }) =>
+    capability.able && capability.has !== undefined ? [`${type}: ${capability.has.join(', ')}`] : [],
+  );
   const isAll = probedTypeNames.every((type) => able.includes(type));
   const unable = types.map(({ type, capability }) =>
     capability.able
@@ -136,5 +139,5 @@ function capabilitiesOf({ capabilities }: NodeValue): Markup {
           <span class="small">${capability.reason}</span>
         </details>`,
   );
-  return html`${isAll ? texts.nodes.allTypes : able.join(' ')}${unable}`;
+  return html`${isAll ? texts.nodes.allTypes : able.join(' ')}${plugins.map((one) => html` <span class="small">${one}</span>`)}${unable}`;
 }
