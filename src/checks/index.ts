@@ -10,6 +10,7 @@ import { dns } from './dns/index.ts';
 import { domain } from './domain/index.ts';
 import { evidenceBy } from './evidence/index.ts';
 import type { EvidencePlan } from './evidence/plan.ts';
+import { flow } from './flow/index.ts';
 import { heartbeat } from './heartbeat/index.ts';
 import { grpc } from './grpc/index.ts';
 import { http } from './http/index.ts';
@@ -67,6 +68,7 @@ export const checks = [
   domain,
   traceroute,
   mtr,
+  flow,
   plugin,
   heartbeat,
   evidence,

@@ -37,6 +37,7 @@ const specs: Readonly<Record<string, object>> = {
   redis: { host: 'a.example' },
   mqtt: { host: 'a.example' },
   amqp: { host: 'a.example' },
+  flow: { host: 'https://a.example/', steps: [{ url: '/' }] },
   plugin: { host: 'a.example', plugin: 'any' },
   traceroute: { host: 'a.example', protocol: 'udp' },
   mtr: { host: 'a.example', protocol: 'udp' },

@@ -14,6 +14,7 @@ const specs: Readonly<Record<string, (host: string) => object>> = {
   udp: (host) => ({ host: `${host}:9` }),
   tls: (host) => ({ host: `${host}:443` }),
   grpc: (host) => ({ host: `${host}:50051`, tls: true }),
+  flow: (host) => ({ host: `https://${host}/`, steps: [{}] }),
   websocket: (host) => ({ host: `ws://${host}/` }),
   postgres: (host) => ({ host }),
   mysql: (host) => ({ host }),
