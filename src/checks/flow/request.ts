@@ -1,11 +1,11 @@
 import { userAgent } from '#kernel/version.ts';
 import { HeaderValue } from '../http/spec.ts';
 import { authorityOf, type HopRequest, type RedirectTarget, targetOf } from '../http/redirect.ts';
-import type { Step } from './spec.ts';
+import type { FlowStep } from './spec.ts';
 import { filled, filledBody, filledUrl } from './template.ts';
 
 /** The first request of a step with the values filled in, or in words why there is none. */
-export function requestOf(step: Step, base: string, values: ReadonlyMap<string, string>): HopRequest | string {
+export function requestOf(step: FlowStep, base: string, values: ReadonlyMap<string, string>): HopRequest | string {
   const url = filledUrl(step.url, values);
   if (!URL.canParse(url, base)) return 'its address is no URL';
   const parsed = new URL(url, base);

@@ -23,7 +23,7 @@ const HeaderTemplate = z
   .max(8_192)
   .regex(/^[\t\u{20}-\u{7e}\u{80}-\u{ff}]*$/u, { error: 'must not contain line breaks or control characters' });
 
-const Step = z.strictObject({
+const FlowStep = z.strictObject({
   name: z
     .string()
     .min(1)
@@ -47,7 +47,7 @@ const Step = z.strictObject({
     .refine((all) => Object.keys(all).length <= 20, { error: 'at most 20 values' })
     .default({}),
 });
-export type Step = z.output<typeof Step>;
+export type FlowStep = z.output<typeof FlowStep>;
 
 const { host, family, http2, tls, max_body } = HttpSpec.shape;
 
@@ -56,7 +56,7 @@ export const Spec = z
     type: z.literal('flow'),
     host: host.describe('URL that the addresses of the steps are relative to, or a host name with or without port.'),
     steps: z
-      .array(Step)
+      .array(FlowStep)
       .min(1)
       .max(20)
       .describe('The requests, in order: each a map of name, url, method, headers, body, redirects, expect, capture.'),

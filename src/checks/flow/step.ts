@@ -12,7 +12,7 @@ import { captureFrom } from './capture.ts';
 import type { CookieJar } from './cookie-jar.ts';
 import type { StepDetail } from './detail.ts';
 import { requestOf } from './request.ts';
-import type { Spec, Step } from './spec.ts';
+import type { FlowStep, Spec } from './spec.ts';
 
 /** What the steps of one flow share. */
 export interface FlowRun {
@@ -36,7 +36,7 @@ export interface StepResult {
 }
 
 /** Sends a request and those it is redirected to, judges the last answer, and captures what later steps need. */
-export async function runStep(step: Step, index: number, run: FlowRun): Promise<StepResult> {
+export async function runStep(step: FlowStep, index: number, run: FlowRun): Promise<StepResult> {
   const { spec, environment, jar, values } = run;
   const { clock } = environment;
   const begin = clock.elapsed();
@@ -84,7 +84,7 @@ interface LastHop {
 }
 
 // Each request for itself, as an answer on the way may set cookies for the next one.
-async function followWithCookies(first: HopRequest, step: Step, run: FlowRun, watch: Stopwatch): Promise<LastHop> {
+async function followWithCookies(first: HopRequest, step: FlowStep, run: FlowRun, watch: Stopwatch): Promise<LastHop> {
   const { spec, network, environment, jar } = run;
   const { clock } = environment;
   const { tls, http2, max_body } = spec;
