@@ -203,7 +203,8 @@ export function checkOf(type: CheckTypeName): AnyCheck {
 
 /** The options with which `/api/v1/checks` starts the check of a spec again, without those that have their defaults. */
 export function startOptionsOf(spec: CheckSpec): Readonly<Record<string, unknown>> {
-  const { apiOptions, overApi } = checkOf(spec.type);
+  const { apiOptions, overApi, isForTargets } = checkOf(spec.type);
+  if (isForTargets) return {};
   const plain = encoded(CheckSpec.parse({ ...overApi, type: spec.type, host: spec.host }));
   const written = encoded(spec);
   const keys = Object.keys(apiOptions.shape).filter((key) => !isDeepStrictEqual(written.get(key), plain.get(key)));

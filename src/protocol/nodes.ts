@@ -77,7 +77,13 @@ const CommandId = z.string().min(1).max(1_000);
 const Count = z.int().min(0);
 
 const AnyCapability = z.discriminatedUnion('able', [
-  z.object({ able: z.literal(true), has: z.array(z.string().max(64)).max(100).optional() }),
+  z.object({
+    able: z.literal(true),
+    has: z
+      .array(z.string().regex(/^[\w.-]{1,64}$/))
+      .max(100)
+      .optional(),
+  }),
   z.object({ able: z.literal(false), reason: z.string().max(500) }),
 ]);
 
