@@ -3,6 +3,7 @@ import type { Clock } from '#kernel/clock.ts';
 import type { Random } from '#kernel/random.ts';
 import type { Gate } from './gate.ts';
 import type { EvidencePlan } from './evidence/plan.ts';
+import type { MeasuredValue } from './measured-value.ts';
 import { type Fact, failed, failure, type Outcome, type Phase } from './outcome.ts';
 import type { ProbeFinding } from './as-probe.ts';
 import type { Certificate } from './certificate.ts';
@@ -16,6 +17,8 @@ export interface ProbeEnvironment {
   readonly localAddress: { readonly 4?: string; readonly 6?: string };
   /** The file of AS names for hops of paths (ip2asn format), read when it is first needed; absent if there is none. */
   readonly asnFile?: string | undefined;
+  /** The programs that the node may run as plugins, each with its arguments, by name; absent if there are none. */
+  readonly plugins?: Readonly<Record<string, readonly string[]>> | undefined;
 }
 
 /** What one probe gets besides its spec. */
@@ -29,7 +32,13 @@ export interface ProbeContext {
 }
 
 /** Whether a node can run a check type: found out by trying, with the remedy if it cannot. */
-export type Capability = { readonly able: true } | { readonly able: false; readonly reason: string };
+export type Capability =
+  | {
+      readonly able: true;
+      /** Where that depends on the check: what of the type the node can do, by name. */
+      readonly has?: readonly string[] | undefined;
+    }
+  | { readonly able: false; readonly reason: string };
 
 /** A check type that was started on a node. */
 export interface Prober<Spec, Detail> {
@@ -153,6 +162,10 @@ export interface CheckType<
   readonly evidence?: (spec: z.output<SpecSchema>) => EvidencePlan | null;
   /** The program itself starts checks of this type; it is in no list that people choose from. */
   readonly isInternal?: true;
+  /** Only targets of the configuration have checks of this type: none is started by hand or over the API. */
+  readonly isForTargets?: true;
+  /** Which of the `has` of a node's capability a check of this spec takes; absent if a node that is able can do all. */
+  readonly needs?: (spec: z.output<SpecSchema>) => string;
   /** The port that section 2.6 records besides the host, or null for types that record none. */
   port(spec: z.output<SpecSchema>): string | null;
   /** Opens what all probes of a node share. Never rejects for lack of rights: then the capability says so. */
@@ -161,6 +174,8 @@ export interface CheckType<
   readonly heard?: (spec: z.output<SpecSchema>) => HeartbeatSettings;
   /** What an outcome says that can be compared from round to round, in any order; absent if a type has no such thing. */
   readonly answers?: (outcome: Outcome<z.output<DetailSchema>>) => readonly string[] | null;
+  /** Figures that an outcome gives names of its own; absent if a type has no such thing. */
+  readonly values?: (outcome: Outcome<z.output<DetailSchema>>) => readonly MeasuredValue[];
   /** What a TLS server presented; absent if a type never sees a certificate. */
   readonly certificate?: (outcome: Outcome<z.output<DetailSchema>>) => Certificate | null;
   /** What was found in the words of blackbox_exporter; absent if it has no such probe. */

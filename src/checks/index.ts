@@ -10,14 +10,17 @@ import { dns } from './dns/index.ts';
 import { domain } from './domain/index.ts';
 import { evidenceBy } from './evidence/index.ts';
 import type { EvidencePlan } from './evidence/plan.ts';
+import { flow } from './flow/index.ts';
 import { heartbeat } from './heartbeat/index.ts';
 import { grpc } from './grpc/index.ts';
 import { http } from './http/index.ts';
 import { type Fact, type Outcome, outcomeOf, type Phase } from './outcome.ts';
 import { mtr } from './mtr/index.ts';
 import { mqtt } from './mqtt/index.ts';
+import type { MeasuredValue } from './measured-value.ts';
 import { mysql } from './mysql/index.ts';
 import { ping } from './ping/index.ts';
+import { plugin } from './plugin/index.ts';
 import { postgres } from './postgres/index.ts';
 import { redis } from './redis/index.ts';
 import { tcp } from './tcp/index.ts';
@@ -38,7 +41,10 @@ export { NodeInfo, type NodeSelection, ownNodeName, shownNode } from './node-inf
 export { failed, Failure, failure, FailureCode, FailureSource } from './outcome.ts';
 export type { Outcome, Phase } from './outcome.ts';
 export { ownAddresses } from './own-addresses.ts';
+export type { MeasuredValue } from './measured-value.ts';
 export { PatternText } from './pattern.ts';
+export { PluginCommands } from './plugin/commands.ts';
+export { isAlerting, parseThresholdRange, ThresholdText } from './threshold-range.ts';
 export { createResolver, type Resolver } from './resolver.ts';
 export { lookUpServices } from './service-records.ts';
 
@@ -62,6 +68,8 @@ export const checks = [
   domain,
   traceroute,
   mtr,
+  flow,
+  plugin,
   heartbeat,
   evidence,
 ] as const;
@@ -87,6 +95,11 @@ export const checkTypeNames: readonly CheckTypeName[] = checks.flatMap((check) =
 /** The types of `checkTypeNames` that nodes run; targets of the others send pings. */
 export const probedTypeNames: readonly CheckTypeName[] = checks.flatMap((check) =>
   'heard' in check || 'isInternal' in check ? [] : [check.type],
+);
+
+/** Those of `probedTypeNames` that can be started by hand and over the API. */
+export const startableTypeNames: readonly CheckTypeName[] = checks.flatMap((check) =>
+  'heard' in check || 'isInternal' in check || 'isForTargets' in check ? [] : [check.type],
 );
 
 /** All types that nodes run. */
@@ -118,10 +131,14 @@ export interface AnyCheck {
   readonly isInternal: boolean;
   /** What is gathered about a target when it fails; null if there is nothing to gather. */
   evidence(spec: CheckSpec): EvidencePlan | null;
+  /** Whether no check of this type is started by hand or over the API. */
+  readonly isForTargets: boolean;
+  readonly needs: ((spec: CheckSpec) => string) | null;
   port(spec: CheckSpec): string | null;
   start(environment: ProbeEnvironment): Promise<AnyProber>;
   readonly heard: ((spec: CheckSpec) => HeartbeatSettings) | null;
   readonly answers: ((outcome: Outcome) => readonly string[] | null) | null;
+  readonly values: ((outcome: Outcome) => readonly MeasuredValue[]) | null;
   readonly certificate: ((outcome: Outcome) => Certificate | null) | null;
   readonly asProbe: ((outcome: Outcome) => readonly ProbeFinding[]) | null;
   lines(outcome: Outcome): readonly string[];
@@ -160,6 +177,9 @@ const byType: ReadonlyMap<string, AnyCheck> = new Map(
       otherHosts: () => [],
       evidence: () => null,
       isInternal: false,
+      isForTargets: false,
+      needs: null,
+      values: null,
       overApi: {},
       table: { did: 'are up', columns: [], cells: () => [] },
       ...check,
@@ -185,7 +205,8 @@ export function checkOf(type: CheckTypeName): AnyCheck {
 
 /** The options with which `/api/v1/checks` starts the check of a spec again, without those that have their defaults. */
 export function startOptionsOf(spec: CheckSpec): Readonly<Record<string, unknown>> {
-  const { apiOptions, overApi } = checkOf(spec.type);
+  const { apiOptions, overApi, isForTargets } = checkOf(spec.type);
+  if (isForTargets) return {};
   const plain = encoded(CheckSpec.parse({ ...overApi, type: spec.type, host: spec.host }));
   const written = encoded(spec);
   const keys = Object.keys(apiOptions.shape).filter((key) => !isDeepStrictEqual(written.get(key), plain.get(key)));

@@ -83,6 +83,7 @@ export const Fact = z.enum([
   'clock_offset',
   'certificate_expires_at',
   'domain_expires_at',
+  'plugin_state',
   'node_lag',
 ]);
 export type Fact = z.infer<typeof Fact>;

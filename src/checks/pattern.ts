@@ -8,6 +8,8 @@ export interface Pattern {
   test(text: string): boolean;
   /** Whether it matches a text as a whole. */
   matches(text: string): boolean;
+  /** What the first group matches, or the whole pattern if it has none; null if nothing matches. */
+  capture(text: string): string | null;
   /** The text with all that matches replaced; `$` has no meaning in the replacement. */
   replaceAll(text: string, by: string): string;
 }
@@ -58,6 +60,11 @@ function wrap(regex: RE2JS, lines: boolean): Pattern {
   return {
     test: lines ? (text) => test(text) || (text.includes('\r') && test(text.replaceAll('\r\n', '\n'))) : test,
     matches: (text) => regex.testExact(text),
+    capture(text) {
+      const matcher = regex.matcher(text);
+      if (!matcher.find()) return null;
+      return matcher.group(matcher.groupCount() > 0 ? 1 : 0);
+    },
     replaceAll: (text, by) => regex.matcher(text).replaceAll(RE2JS.quoteReplacement(by)),
   };
 }

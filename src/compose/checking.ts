@@ -89,11 +89,12 @@ async function checkHere(
   const { clock, log } = environment;
   const remote = nats === null ? null : await openNats(nats, store, listeners, environment);
   const threads = createThreadTransport({
-    nodes: nodes.map(({ info, localAddress, inFlight, asnFile }) => ({
+    nodes: nodes.map(({ info, localAddress, inFlight, asnFile, plugins }) => ({
       info,
       options: {
         localAddress,
         asnFile,
+        plugins,
         policy: 'private',
         allow: [],
         deny: [],

@@ -1,4 +1,4 @@
-import { type CheckSpec, type CheckTypeName, probedTypeNames } from '#checks/index.ts';
+import { type CheckSpec, type CheckTypeName, startableTypeNames } from '#checks/index.ts';
 import type { CheckRunner } from '#compose/checking.ts';
 import type { Config } from '#config/config.ts';
 import type { TargetEditor } from '#config/edit/edit-targets.ts';
@@ -105,7 +105,7 @@ function pagesOf(config: Config, over: PagesOver, { board, past, sessions, notes
       ...('status' in config.pages ? (['status'] as const) : []),
     ],
   });
-  const canCheck = (type: CheckTypeName) => service !== null && probedTypeNames.includes(type);
+  const canCheck = (type: CheckTypeName) => service !== null && startableTypeNames.includes(type);
   const nodes = () => {
     const votes = board.targets().flatMap((target) => target.votes.map(({ node }) => node.name));
     return checking.statuses().map((status) => ({

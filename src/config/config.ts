@@ -1,7 +1,7 @@
 import type { LogoImage, StatusPage } from './shape/pages.ts';
 import { isIP } from 'node:net';
 import { resolve } from 'node:path';
-import { checkOf, type CheckSpec, type NodeInfo, type NodeSelection } from '#checks/index.ts';
+import { checkOf, type CheckSpec, type NodeInfo, type NodeSelection, type PluginCommands } from '#checks/index.ts';
 import { sha256 } from '#kernel/hash.ts';
 import type { Secret } from '#kernel/secret.ts';
 import { formatDuration } from '#kernel/units.ts';
@@ -104,6 +104,8 @@ export interface ConfiguredNode {
   readonly inFlight: number;
   /** The file of AS names for hops of paths. */
   readonly asnFile?: string;
+  /** The programs that it may run as plugins, each with its arguments, by name. */
+  readonly plugins?: PluginCommands;
 }
 
 /** One of several hubs that share one history. */
@@ -193,9 +195,12 @@ function resolveService(
   return { ownService: resolveOwnService(service, tokenHashes), foreignService: null };
 }
 
-function nodesOf({ nodes, asn_file: asnFile }: ConfigFile, folder: string): readonly ConfiguredNode[] {
-  const file = asnFile === undefined ? {} : { asnFile: resolve(folder, asnFile) };
-  return Object.entries(nodes).map((entry) => ({ ...resolveNode(entry), ...file }));
+function nodesOf({ nodes, plugins, asn_file: asnFile }: ConfigFile, folder: string): readonly ConfiguredNode[] {
+  const more = {
+    ...(asnFile !== undefined && { asnFile: resolve(folder, asnFile) }),
+    ...(Object.keys(plugins).length > 0 && { plugins }),
+  };
+  return Object.entries(nodes).map((entry) => ({ ...resolveNode(entry), ...more }));
 }
 
 function resolveNode([name, node]: [string, ConfigFile['nodes'][string]]): ConfiguredNode {

@@ -85,12 +85,15 @@ function spelled(schema: PrintSchema, value: unknown, here: SourceNode | null, p
   return Object.fromEntries(parts.filter(([, part]) => part !== undefined));
 }
 
+// What targets give to flows and plugins is hidden whatever its name: mostly it is there to sign in.
 const secretKey = /^(?:password|password_hash|token|bearer|key|client_secret)$/;
 const secretHeader = /auth|cookie|token|secret|password|key/i;
 
 /** Whether what stands at this path is a secret by its name. */
 export const isSecretPath = (path: readonly string[]): boolean =>
-  secretKey.test(path.at(-1) ?? '') || (path.at(-2) === 'headers' && secretHeader.test(path.at(-1) ?? ''));
+  secretKey.test(path.at(-1) ?? '') ||
+  path.at(-2) === 'values' ||
+  (path.at(-2) === 'headers' && secretHeader.test(path.at(-1) ?? ''));
 
 /** A text without what stands before the @ of an address. */
 export const withoutLogin = (text: string): string => text.replace(/\/\/[^/@\s]*@/, `//${mask}@`);

@@ -1,3 +1,4 @@
+import { checkOf, type CheckSpec, type MeasuredValue } from '#checks/index.ts';
 import type { Vote } from '#monitor/judge/vote.ts';
 import type { Family, Register } from './register.ts';
 import { type Distribution, JoinedLabels, type SeriesLabels, LabelSet, Sample } from './series.ts';
@@ -10,7 +11,7 @@ export const durationBounds = [0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.2, 0.5, 
 
 /** What nodes measured: one set of series for each target on each node. */
 export interface CheckMetrics {
-  record(target: string, check: string, votes: readonly Vote[]): void;
+  record(target: string, check: CheckSpec['type'], votes: readonly Vote[]): void;
   /** Stops to export facts that were kept, because the target checks something else now. */
   forgetFacts(target: string): void;
   /** Drops the series of targets that are gone or have another check type. */
@@ -32,6 +33,7 @@ interface TargetNodeSeries {
   seconds: number | null;
   phases: VoteOutcome['phases'];
   facts: VoteOutcome['facts'];
+  values: readonly MeasuredValue[];
   /** Facts that stay true when a later check could not tell; null if there was none. */
   kept: Partial<Record<FactName, number>> | null;
   results: readonly CountedVote[];
@@ -66,16 +68,18 @@ export function createCheckMetrics(register: Register, firstBounds: readonly num
     'Outcomes of checks by the reason of the failure, which is "none" for up.',
   );
   createFindingViews(register, pairs);
+  createValueView(register, pairs);
   // Few, for reasons are codes.
   const outcomes = createLabelSets();
 
-  function record(target: string, check: string, { node, outcome }: Vote): void {
+  function record(target: string, check: CheckSpec['type'], { node, outcome }: Vote): void {
     const pair = pairOf(target, check, node.name);
     if (outcome.seconds !== null && outcome.status !== 'unknown') pair.duration.observe(outcome.seconds);
     pair.seconds = outcome.seconds;
     pair.up = outcome.status === 'unknown' ? null : Number(outcome.status === 'up');
     pair.phases = outcome.phases;
     pair.facts = outcome.facts;
+    pair.values = checkOf(check).values?.(outcome) ?? [];
     for (const fact of keptFacts) {
       const value = outcome.facts[fact];
       if (value !== undefined) (pair.kept ??= {})[fact] = value;
@@ -135,6 +139,7 @@ export function createCheckMetrics(register: Register, firstBounds: readonly num
     forgetFacts(target) {
       for (const pair of targets.get(target)?.nodes.values() ?? []) {
         pair.facts = {};
+        pair.values = [];
         pair.kept = null;
       }
     },
@@ -169,6 +174,7 @@ function newPair(
     seconds: null,
     phases: {},
     facts: {},
+    values: [],
     kept: null,
     results: [],
     last: null,
@@ -213,6 +219,7 @@ const factMetrics = {
   watchpost_path_hops: 'Number of hops on the path to the target at the last check.',
   watchpost_ntp_clock_offset_seconds: "How far the NTP server's clock was ahead of the node's at the last check.",
   watchpost_certificate_expiry_timestamp_seconds: 'When the certificate that was seen last expires.',
+  watchpost_plugin_state: 'What the plugin ended with at the last check: 0 for OK, 1 WARNING, 2 CRITICAL, 3 UNKNOWN.',
   watchpost_domain_expiry_timestamp_seconds: 'When the registration of the domain expires, as the registry said last.',
 } as const;
 
@@ -233,6 +240,7 @@ const shownFacts: Readonly<Record<FactName, ShownFact | null>> = {
   clock_offset: { metric: 'watchpost_ntp_clock_offset_seconds' },
   node_lag: null,
   certificate_expires_at: { metric: 'watchpost_certificate_expiry_timestamp_seconds', isKept: true },
+  plugin_state: { metric: 'watchpost_plugin_state' },
   domain_expires_at: { metric: 'watchpost_domain_expiry_timestamp_seconds', isKept: true },
 };
 const factNames = Object.keys(shownFacts).filter((name): name is FactName => name in shownFacts);
@@ -263,6 +271,16 @@ function createFindingViews(register: Register, pairs: Pairs): void {
       }
     });
   }
+}
+
+// Labels are those of plugins, which may make up others each time: none is kept.
+function createValueView(register: Register, pairs: Pairs): void {
+  const help = 'Performance data of the last check, in the unit that the plugin gave.';
+  register.view('watchpost_plugin_value', help, function* series() {
+    for (const { place, values } of pairs())
+      for (const { label, unit, value } of values)
+        if (value !== null) yield new Sample(place, value, 0, new LabelSet({ label, unit }));
+  });
 }
 
 const statOf = (shown: ShownFact | null) => (shown?.stat === undefined ? null : new LabelSet({ stat: shown.stat }));

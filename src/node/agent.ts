@@ -25,12 +25,9 @@ export async function startAgent(options: AgentOptions, machineClock: Clock, ran
   const lag = watchLag(machineClock);
   const { clock } = lag;
   const probers = new Map<CheckTypeName, AnyProber>();
-  for (const type of nodeTypeNames) {
-    probers.set(
-      type,
-      await checkOf(type).start({ clock, random, localAddress: options.localAddress, asnFile: options.asnFile }),
-    );
-  }
+  const { localAddress, asnFile, plugins } = options;
+  for (const type of nodeTypeNames)
+    probers.set(type, await checkOf(type).start({ clock, random, localAddress, asnFile, plugins }));
   const capabilities: Capabilities = Object.fromEntries(
     [...probers].map(([type, prober]) => [type, prober.capability]),
   );

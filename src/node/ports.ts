@@ -30,6 +30,8 @@ export interface AgentOptions {
   readonly knownAs: readonly string[];
   /** The file of AS names for hops of paths. */
   readonly asnFile?: string | undefined;
+  /** The programs that it may run as plugins, each with its arguments, by name. */
+  readonly plugins?: Readonly<Record<string, readonly string[]>> | undefined;
   /** Probes at the same time, and commands that may wait for a place. */
   readonly running: number;
   readonly queued: number;

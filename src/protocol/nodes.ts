@@ -77,7 +77,13 @@ const CommandId = z.string().min(1).max(1_000);
 const Count = z.int().min(0);
 
 const AnyCapability = z.discriminatedUnion('able', [
-  z.object({ able: z.literal(true) }),
+  z.object({
+    able: z.literal(true),
+    has: z
+      .array(z.string().regex(/^[\w.-]{1,64}$/))
+      .max(100)
+      .optional(),
+  }),
   z.object({ able: z.literal(false), reason: z.string().max(500) }),
 ]);
 
@@ -198,6 +204,8 @@ export const StatusList = z.object({
       clockOffsetMs: z.number().nullable(),
       roundTripMs: z.number().nullable(),
       losses: Losses.optional(),
+      /** The plugins that it may run; absent from a hub of an earlier version. */
+      plugins: z.array(z.string()).optional(),
       /** Whether it sent more within the last minute than the hub reads. */
       isOverBudget: z.boolean().optional(),
       /** What it sent too much of; absent from a hub of an earlier version. */

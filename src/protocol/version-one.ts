@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { checkOf, probedTypeNames } from '#checks/index.ts';
+import { checkOf, startableTypeNames } from '#checks/index.ts';
 import { NodeId, RequestId } from './shapes.ts';
 
 // The shapes of /api/v1: the same checks with everything that is known. New keys may come; none goes or changes its meaning.
@@ -38,7 +38,7 @@ export const ApiNodeList = z
   .object({ nodes: z.array(ApiNodeHealth) })
   .describe('All nodes, those that are offline too.');
 
-const forms = probedTypeNames.map((type) =>
+const forms = startableTypeNames.map((type) =>
   z.object({
     id: RequestId,
     type: z.literal(type),
@@ -95,7 +95,7 @@ export const StartParameters = z
 
 const LocationText = z.string().describe('One of them: `country:DE`, `as:3320` or `city:Berlin`.');
 
-const requests = probedTypeNames.map((type) =>
+const requests = startableTypeNames.map((type) =>
   z.strictObject({
     type: z.literal(type),
     ...StartParameters.shape,

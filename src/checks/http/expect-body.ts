@@ -15,7 +15,7 @@ export function bodyFailure(
   body: Body,
   head: Pick<Head, 'headers'>,
 ): Failure | null {
-  const text = decode(body, charsetOf(head));
+  const text = decodedBody(body, head);
   const { contains = [], not_contains = [], regex = [], not_regex = [], json = [] } = expected;
   const cut = () =>
     problem('too_large', `the body is larger than ${body.bytes} bytes: only its beginning was examined`);
@@ -89,7 +89,9 @@ function charsetOf({ headers }: Pick<Head, 'headers'>): string {
   return /;\s*charset="?([\w.:-]+)/i.exec(headers['content-type'] ?? '')?.[1] ?? 'utf-8';
 }
 
-function decode({ content }: Body, charset: string): string {
+/** A body as text, in the character set that its head names. */
+export function decodedBody({ content }: Body, head: Pick<Head, 'headers'>): string {
+  const charset = charsetOf(head);
   const bytes = content ?? new Uint8Array();
   try {
     return new TextDecoder(charset).decode(bytes);

@@ -42,12 +42,10 @@ const Regex = PatternText();
 
 const Scalar = z.union([z.string().max(10_000), z.number(), z.boolean(), z.null()]);
 
+export const JsonPathText = z.string().max(1_000).superRefine(refineWith(compilePath));
+
 const JsonExpectation = z.strictObject({
-  path: z
-    .string()
-    .max(1_000)
-    .superRefine(refineWith(compilePath))
-    .describe('JSONPath (RFC 9535) of the values to compare, such as "$.status".'),
+  path: JsonPathText.describe('JSONPath (RFC 9535) of the values to compare, such as "$.status".'),
   equals: Scalar.optional().describe('One of the values must equal this.'),
   not: Scalar.optional().describe('None of the values may equal this.'),
   regex: Regex.optional().describe('Regular expression (RE2) that one of the values, a text or a number, must match.'),

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { type Command, Option } from 'commander';
-import { type AnyCheck, checkOf, CheckSpec, probedTypeNames, type Policy } from '#checks/index.ts';
+import { type AnyCheck, checkOf, CheckSpec, startableTypeNames, type Policy } from '#checks/index.ts';
 import { validate } from '#config/read/explain.ts';
 import { withFiles } from '#config/shape/spec-files.ts';
 import { messageOf, WatchpostError } from '#kernel/errors.ts';
@@ -19,7 +19,7 @@ export function addCheckCommands(program: Command, context: CommandContext, fini
     .command('check')
     .description('check one target now, from this machine or through a check service')
     .addHelpText('after', '\nExit code: 0 up, 1 down, 3 unknown, 2 wrong usage.');
-  for (const type of probedTypeNames) addType(check, checkOf(type), context, finish);
+  for (const type of startableTypeNames) addType(check, checkOf(type), context, finish);
 }
 
 function addType(parent: Command, check: AnyCheck, context: CommandContext, finish: (code: number) => void): void {

@@ -1,6 +1,7 @@
 import { webhookJsonSchema } from '#channels/index.ts';
 import { stringify } from 'yaml';
 import type { Config } from '#config/config.ts';
+import { incapableNodeWarnings } from '#config/check/incapable.ts';
 import { loadConfig, loadWhole } from '#config/load.ts';
 import { askEachTime } from '#config/lists/listed-targets.ts';
 import { spelledConfig } from '#config/print.ts';
@@ -27,10 +28,11 @@ export async function checkConfig(
 }
 
 /** What the configuration may have and should not. */
-async function warningsOf({ exposedFiles, targets, watched }: Config): Promise<readonly string[]> {
+async function warningsOf({ exposedFiles, targets, nodes, watched }: Config): Promise<readonly string[]> {
   return [
     ...exposedFiles.map(exposedAdvice),
     ...unnotifiedSeverityWarnings(targets),
+    ...incapableNodeWarnings(targets, nodes),
     ...(await matchlessWarnings(watched)),
   ];
 }

@@ -1,5 +1,5 @@
 import type { Command, Option } from 'commander';
-import { type CheckTypeName, CheckSpec, checkTypeNames } from '#checks/index.ts';
+import { type CheckTypeName, CheckSpec, startableTypeNames } from '#checks/index.ts';
 import { type ConfigEdit, planAddition, planRemoval, writeEdit } from '#config/edit/edit-targets.ts';
 import { proposedName, proposedType } from '#config/edit/proposed-target.ts';
 import type { Config } from '#config/config.ts';
@@ -37,7 +37,7 @@ export function addEditCommands(
     .description('check a destination now, add it to the targets of the configuration, and reload')
     .argument('<host>', 'what to check: a URL, or a name or an address with a port or without')
     .option('--name <name>', 'the name of the target; default: made of the host')
-    .option('--type <type>', `how it is checked: ${checkTypeNames.join(', ')}; default: by scheme and port`)
+    .option('--type <type>', `how it is checked: ${startableTypeNames.join(', ')}; default: by scheme and port`)
     .option('--every <duration>', 'how often; default: as other targets')
     .option('--force', 'add it even if the check does not find it up')
     .addOption(configOption)
@@ -74,9 +74,9 @@ async function addTarget(host: string, options: AdditionOptions, context: Comman
 
 function typeOf(word: string | undefined): CheckTypeName | null {
   if (word === undefined) return null;
-  const type = checkTypeNames.find((one) => one === word);
+  const type = startableTypeNames.find((one) => one === word);
   if (type !== undefined) return type;
-  throw new WatchpostError('usage', `--type: there is no "${word}"; use one of ${checkTypeNames.join(', ')}`);
+  throw new WatchpostError('usage', `--type: there is no "${word}"; use one of ${startableTypeNames.join(', ')}`);
 }
 
 async function removeTarget(name: string, options: EditOptions, context: CommandContext): Promise<number> {

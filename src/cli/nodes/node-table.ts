@@ -8,11 +8,13 @@ const head = ['node', 'place', 'state', 'version', 'processes', 'clock', 'latenc
 
 /** The nodes as a table; of those without a status only what was enrolled. */
 export function nodeTable(infos: NodeInfos, statuses: StatusList['nodes']): string {
+  const hasPlugins = statuses.some(({ plugins = [] }) => plugins.length > 0);
   const rows = infos.map(({ name, city, country, asn }) => {
     const place = [city, country, asn].filter((part) => part !== '').join(', ') || '-';
     const status = statuses.find((one) => one.name === name);
-    if (status === undefined) return [name, place, 'not known', '-', '-', '-', '-', '-', '-'];
-    const { online, reason, version, processes, clockOffsetMs, roundTripMs, spooled, losses } = status;
+    if (status === undefined)
+      return [name, place, 'not known', '-', '-', '-', '-', '-', '-', ...(hasPlugins ? ['-'] : [])];
+    const { online, reason, version, processes, clockOffsetMs, roundTripMs, spooled, losses, plugins } = status;
     return [
       name,
       place,
@@ -23,9 +25,10 @@ export function nodeTable(infos: NodeInfos, statuses: StatusList['nodes']): stri
       roundTripMs === null ? '-' : `${roundTripMs.toFixed(1)} ms`,
       String(spooled),
       losses === undefined ? '-' : lossesOf(losses),
+      ...(hasPlugins ? [plugins?.join(' ') || '-'] : []),
     ];
   });
-  return alignRows([head, ...rows])
+  return alignRows([hasPlugins ? [...head, 'plugins'] : head, ...rows])
     .map((line) => `${line}\n`)
     .join('');
 }

@@ -2,7 +2,7 @@ import { isIP } from 'node:net';
 import { resolve } from 'node:path';
 import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
-import { AddressRange } from '#checks/index.ts';
+import { AddressRange, PluginCommands } from '#checks/index.ts';
 import { messageOf, WatchpostError } from '#kernel/errors.ts';
 import { FilePath } from '#kernel/files.ts';
 import { always } from '#kernel/refine.ts';
@@ -34,6 +34,7 @@ const keys = {
   known_as: z.array(Address).max(10).default([]).describe('Public addresses that others reach this machine at.'),
   local_address: LocalAddress.optional().describe('The address to send checks from, or one of each family.'),
   asn_file: FilePath.optional().describe('A file of AS names for the hops of paths, in the format of ip2asn.'),
+  plugins: PluginCommands,
   in_flight: z.int().min(1).max(10_000).default(500).describe('How many checks run at the same time.'),
   queued: z.int().min(0).max(100_000).default(5_000).describe('How many more may wait.'),
   exit_when_refused: Duration({ min: '1s', max: '30d' })
@@ -61,13 +62,17 @@ export interface NodeConfig {
   readonly knownAs: readonly string[];
   readonly localAddress: { readonly 4?: string; readonly 6?: string };
   readonly asnFile: string | undefined;
+  readonly plugins: PluginCommands;
   readonly inFlight: number;
   readonly queued: number;
   readonly refusedMs: number;
 }
 
 type Key = keyof typeof keys;
-export const nodeKeys = Object.entries(keys).map(([key, { description = '' }]) => ({ key, description }));
+// A map of lists is no text: plugins stand in the file only.
+export const nodeKeys = Object.entries(keys).flatMap(([key, { description = '' }]) =>
+  key === 'plugins' ? [] : [{ key, description }],
+);
 
 /** The environment variable of a setting: `seed_file` is `WATCHPOST_NODE_SEED_FILE`. */
 export const nodeVariable = (key: string) => `WATCHPOST_NODE_${key.toUpperCase()}`;
@@ -137,6 +142,7 @@ export async function loadNodeConfig({ path, env, flags, cwd }: NodeSources): Pr
     knownAs: output.known_as,
     localAddress: byFamily([output.local_address ?? []].flat()),
     asnFile: output.asn_file === undefined ? undefined : place('asn_file', output.asn_file),
+    plugins: output.plugins,
     inFlight: output.in_flight,
     queued: output.queued,
     refusedMs: output.exit_when_refused,

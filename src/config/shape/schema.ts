@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { channelTypes } from '#channels/index.ts';
+import { PluginCommands } from '#checks/index.ts';
 import { Evidence } from './evidence.ts';
 import { FilePath } from '#kernel/files.ts';
 import { Rule } from '#monitor/judge/rule.ts';
@@ -42,6 +43,7 @@ export const ConfigFile = z
     asn_file: FilePath.optional().describe(
       'A file of AS names for the hops of paths, in the format of ip2asn, compressed if its name ends in .gz. Default: none.',
     ),
+    plugins: PluginCommands,
     nats: Nats.optional().describe('Where nodes on other machines join. Without it there are none.'),
     hubs: Hubs.optional().describe(
       'Experimental: this hub is one of several that share one history over nats. Default: it is the only one.',

@@ -11,7 +11,8 @@ import { joinDeep, mapTexts, placeAt, readForeign } from '../source.ts';
 import { readAlerting } from './alerting.ts';
 import { checkOfEndpoint, rulesBesides } from './endpoint.ts';
 import { addExternal } from './external.ts';
-import { GatusEndpoint, Text, GatusMaintenance } from './schema.ts';
+import { GatusEndpoint, GatusMaintenance } from './schema.ts';
+import { addSuite } from './suite.ts';
 
 /** A draft of what Gatus watches by these files, or by a folder of them with folders in it. */
 export async function importGatus(paths: readonly string[], env: EnvironmentVariables): Promise<Draft> {
@@ -25,14 +26,8 @@ export async function importGatus(paths: readonly string[], env: EnvironmentVari
   addDomains(draft, domains, placeAt(root, []));
   for (const [index] of find(root, ['external-endpoints'])?.children ?? [])
     addExternal(root, ['external-endpoints', Number(index)], { draft, alerting, env });
-  for (const [index, suite] of find(root, ['suites'])?.children ?? []) {
-    const name = Text.safeParse(find(suite, ['name'])?.value).data ?? index;
-    draft.note(
-      'left out',
-      placeAt(root, ['suites', Number(index)]),
-      `${name}: suites hand values from one request to the next`,
-    );
-  }
+  for (const [index] of find(root, ['suites'])?.children ?? [])
+    addSuite(root, ['suites', Number(index)], { draft, alerting });
   const maintenance = find(root, ['maintenance']);
   if (maintenance !== null) addWindow(maintenance.value, 'all', placeAt(root, ['maintenance']), draft);
   noteSections(root, draft);

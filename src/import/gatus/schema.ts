@@ -69,6 +69,17 @@ export const GatusEndpoint = z.looseObject({
 });
 export type GatusEndpoint = z.output<typeof GatusEndpoint>;
 
+export const GatusSuite = z.looseObject({
+  enabled: z.boolean().default(true),
+  name: Text,
+  group: Text.default(''),
+  interval: Text.default('60s'),
+  timeout: Text.default('10m'),
+  context: Texts,
+  endpoints: z.array(GatusEndpoint.extend({ store: Texts, 'always-run': z.boolean().default(false) })).default([]),
+});
+export type GatusSuite = z.output<typeof GatusSuite>;
+
 export const ExternalEndpoint = z.looseObject({
   enabled: z.boolean().default(true),
   name: Text,

@@ -44,7 +44,7 @@ export function evaluateRule(
 ): Evaluation {
   const kind = kindOf(rule.kind);
   const windowMs = kind.windowMs(rule.options);
-  const readAnswers = checkOf(spec.type).answers;
+  const { answers: readAnswers, values: readValues } = checkOf(spec.type);
   const { suspected } = evidence;
   const votes = suspected.size === 0 ? round.votes : round.votes.map((vote) => asCounted(vote, suspected));
   const budget = kind.isAboutTarget === true ? evidence.budgetAt(round.dueAt) : null;
@@ -53,6 +53,7 @@ export function evaluateRule(
     kind.judge(rule.options, {
       outcome,
       answers: readAnswers === null ? null : readAnswers(outcome),
+      values: readValues === null ? null : readValues(outcome),
       recentTimes: windowMs === 0 ? [] : evidence.recentTimesOf(node.name, round.dueAt - windowMs),
       budget,
       now: round.dueAt,

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { checkOf, interfaceTypeNames, probedTypeNames } from '#checks/index.ts';
+import { checkOf, interfaceTypeNames, startableTypeNames } from '#checks/index.ts';
 import type { ApiErrorCode } from '#protocol/errors.ts';
 import { jsonContent, refTo, schemaOf, textContent } from '#protocol/openapi.ts';
 import type { AccessRules } from '../access.ts';
@@ -236,7 +236,7 @@ const toReport = {
 const forms = ['application/x-www-form-urlencoded', 'multipart/form-data'];
 const typed = schemaOf(
   z.object({
-    type: z.enum(probedTypeNames),
+    type: z.enum(startableTypeNames),
     options: z
       .string()
       .meta({ contentMediaType: 'application/json', description: 'Options, as a JSON object.' })

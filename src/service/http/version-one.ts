@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import { checkOf, concealAddresses, probedTypeNames, type NodeInfo } from '#checks/index.ts';
+import { checkOf, concealAddresses, startableTypeNames, type NodeInfo } from '#checks/index.ts';
 import type { ApiCheck, ApiLimits, ApiNodeHealth } from '#protocol/version-one.ts';
 import type { Rate } from '#kernel/buckets.ts';
 import { nodeIdOf } from '#protocol/wire.ts';
@@ -24,7 +24,7 @@ export function addVersionOne(app: FastifyInstance, options: ServiceOptions): vo
     const parameters = await parametersOf(request);
     // The public service has no such path, and no client expects its ways here.
     const own = { ...options, compatible: false };
-    const { run, headers } = await startCheck(request, versionOneInput(parameters, probedTypeNames), own);
+    const { run, headers } = await startCheck(request, versionOneInput(parameters, startableTypeNames), own);
     const base = baseUrlOf(request, publicUrl);
     reply.header('vary', 'accept');
     if (wantsPage(request)) return reply.headers(headers).redirect(`../../check-report/${run.id}`, 303);
@@ -91,7 +91,7 @@ function nodeFor({ name, countryCode, country, city, asn, ip }: NodeInfo, nodeDo
   return { id: nodeIdOf(name, nodeDomain), name, country_code: countryCode, country, city, asn, ip };
 }
 
-const isOffered = (type: string) => probedTypeNames.some((name) => name === type);
+const isOffered = (type: string) => startableTypeNames.some((name) => name === type);
 
 function healthFor(
   { info, online, reason, running, queued, lagSeconds, capabilities }: NodeStatus,

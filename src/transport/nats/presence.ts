@@ -1,5 +1,13 @@
 import type { Clock } from '#kernel/clock.ts';
-import { agree, protocolRange, type Report, reportEveryMs, reportsMissed, type StatusList } from '#protocol/nodes.ts';
+import {
+  agree,
+  isCheckType,
+  protocolRange,
+  type Report,
+  reportEveryMs,
+  reportsMissed,
+  type StatusList,
+} from '#protocol/nodes.ts';
 import { watchingSince } from '#protocol/watching.ts';
 import type { NodeStatus } from '#service/ports.ts';
 import type { WindowProcess } from './windows.ts';
@@ -194,7 +202,12 @@ function summaryOf(info: PresentNode, reason: string | null, reports: readonly R
     clockOffsetMs: newest?.clockOffsetMs ?? null,
     roundTripMs: newest?.roundTripMs ?? null,
     losses: lossesOf(reports),
+    plugins: pluginsOf(commonCapabilities(reports)),
   };
+}
+
+function pluginsOf({ plugin }: NodeCapabilities): string[] {
+  return plugin?.able === true ? [...(plugin.has ?? [])] : [];
 }
 
 type NodeCapabilities = NodeStatus['capabilities'];
@@ -204,9 +217,19 @@ function commonCapabilities(reports: readonly Report[]): NodeCapabilities {
   let common: NodeCapabilities = {};
   for (const { capabilities } of reports) {
     const unable = Object.fromEntries(Object.entries(common).filter(([, { able }]) => !able));
-    common = { ...common, ...capabilities, ...unable };
+    common = { ...common, ...capabilities, ...narrowed(common, capabilities), ...unable };
   }
   return common;
+}
+
+// What each of the processes has.
+function narrowed(common: NodeCapabilities, capabilities: NodeCapabilities): NodeCapabilities {
+  const both = Object.entries(capabilities).flatMap(([type, capability]) => {
+    const other = isCheckType(type) ? common[type] : undefined;
+    if (!capability.able || other?.able !== true || capability.has === undefined) return [];
+    return [[type, { able: true, has: capability.has.filter((name) => other.has?.includes(name) === true) }]];
+  });
+  return Object.fromEntries(both);
 }
 
 function sum(reports: readonly Report[], figure: (report: Report) => number): number {

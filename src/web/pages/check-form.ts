@@ -1,4 +1,4 @@
-import { type CheckTypeName, checkOf, type NodeInfo, probedTypeNames } from '#checks/index.ts';
+import { type CheckTypeName, checkOf, type NodeInfo, startableTypeNames } from '#checks/index.ts';
 import { html, type Markup, nothing } from './markup.ts';
 import { texts } from './texts.ts';
 
@@ -15,7 +15,7 @@ export function checkForm({ type, host, nodes, maxNodes }: CheckFormValue): Mark
   const words = texts.check;
   const counts = [3, 10, 25].filter((count) => count < Math.min(nodes.length, maxNodes));
   // Each button names its own type, so that the form works without scripts; the return key takes the first.
-  const types = probedTypeNames
+  const types = startableTypeNames
     .map(checkOf)
     .filter((one) => !one.signsIn || one.type === type)
     .toSorted((one, other) => Number(other.type === type) - Number(one.type === type));

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { type CheckTypeName, probedTypeNames } from '#checks/index.ts';
+import { type CheckTypeName, startableTypeNames } from '#checks/index.ts';
 import { WatchpostError } from '#kernel/errors.ts';
 import type { AccessControl } from '../access/access.ts';
 import { isOwnForm, readForms } from '../access/caller.ts';
@@ -40,7 +40,7 @@ export interface EditRoutes {
 const Text = z.string().trim().max(2_048).catch('');
 const Entered = z.object({
   host: Text,
-  type: z.enum(probedTypeNames).or(z.literal('')).catch(''),
+  type: z.enum(startableTypeNames).or(z.literal('')).catch(''),
   name: Text,
   every: Text,
 });

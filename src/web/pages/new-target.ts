@@ -1,4 +1,4 @@
-import { type CheckTypeName, probedTypeNames } from '#checks/index.ts';
+import { type CheckTypeName, startableTypeNames } from '#checks/index.ts';
 import { foreign, html, type Markup, nothing } from './markup.ts';
 import { editTexts as words } from './edit-texts.ts';
 
@@ -22,7 +22,7 @@ export interface NewTargetValue {
 /** The form that adds a target; what was entered stays in it after a mistake. */
 export function newTargetContent(value: NewTargetValue): Markup {
   const { host, type, name, every, run, objections, removed, isUndone, canTry } = value;
-  const types = probedTypeNames.map(
+  const types = startableTypeNames.map(
     (one) => html`<option value="${one}"${one === type ? html` selected` : nothing}>${one}</option>`,
   );
   const text = (id: string, given: string, label: string, hint: string, more: Markup = nothing) =>

@@ -1,4 +1,4 @@
-import { probedTypeNames } from '#checks/index.ts';
+import { checkOf, probedTypeNames } from '#checks/index.ts';
 import type { NodeStatus } from '#service/ports.ts';
 import { formatSeconds } from '#kernel/units.ts';
 import type { Assets } from '../assets/assets.ts';
@@ -122,19 +122,26 @@ function placeOf({ city, country }: NodeValue['info']): Markup | string {
 
 const isOffered = (type: string) => probedTypeNames.some((name) => name === type);
 
+// The others take something that the operator of a node gives it: none is missing where nothing was given.
+const generalTypes = probedTypeNames.filter((type) => checkOf(type).needs === null);
+const isGeneral = (type: string) => generalTypes.some((name) => name === type);
+
 function capabilitiesOf({ capabilities }: NodeValue): Markup {
   const types = Object.entries(capabilities).flatMap(([type, capability]) =>
     capability === undefined || !isOffered(type) ? [] : [{ type, capability }],
   );
   const able = types.filter(({ capability }) => capability.able).map(({ type }) => type);
-  const isAll = probedTypeNames.every((type) => able.includes(type));
+  const plugins = types.flatMap(({ type, capability }) =>
+    capability.able && capability.has !== undefined ? [`${type}: ${capability.has.join(', ')}`] : [],
+  );
+  const isAll = generalTypes.every((type) => able.includes(type));
   const unable = types.map(({ type, capability }) =>
-    capability.able
+    capability.able || !isGeneral(type)
       ? nothing
       : html` <details>
           <summary>${type} ✕</summary>
           <span class="small">${capability.reason}</span>
         </details>`,
   );
-  return html`${isAll ? texts.nodes.allTypes : able.join(' ')}${unable}`;
+  return html`${isAll ? texts.nodes.allTypes : able.filter(isGeneral).join(' ')}${plugins.map((one) => html` <span class="small">${one}</span>`)}${unable}`;
 }

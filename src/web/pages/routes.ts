@@ -1,5 +1,5 @@
 import type { FastifyPluginAsync, FastifyReply } from 'fastify';
-import { probedTypeNames } from '#checks/index.ts';
+import { startableTypeNames } from '#checks/index.ts';
 import type { Page } from '#service/ports.ts';
 import { assetRoutes, type Assets } from '../assets/assets.ts';
 import type { AccessControl } from '../access/access.ts';
@@ -33,7 +33,7 @@ export function pageRoutes({ site, assets, service, nodes, hasMonitor, access }:
     if (access?.hasUsers === true) await app.register(loginRoutes(site, access));
     if (service === null) return;
     app.get<{ Querystring: Record<string, unknown> }>('/check', ({ query }, reply) => {
-      const type = probedTypeNames.find((name) => name === query['type']) ?? 'http';
+      const type = startableTypeNames.find((name) => name === query['type']) ?? 'http';
       const host = typeof query['host'] === 'string' ? query['host'].slice(0, 2_048) : '';
       return sendPage(reply, site.checkForm({ type, host }, service));
     });

@@ -13,13 +13,15 @@ async function check(given: object, address = '127.0.0.1'): Promise<Outcome> {
   const resolver = { resolve: async () => ({ ok: true as const, addresses: [address] }) };
   const clock = systemClock;
   const gate = createGate({ policy: 'private', allow: [], deny: [], resolver, clock, ownAddresses: () => [] });
-  const prober = await checkOf(spec.type).start({ clock, random: systemRandom, localAddress: {} });
+  const prober = await checkOf(spec.type).start({ clock, random: systemRandom, localAddress: {}, plugins });
   try {
     return await prober.probe(spec, { gate, signal: new AbortController().signal });
   } finally {
     await prober.close();
   }
 }
+
+const plugins = { any: ['/bin/true', '{address}'] };
 
 const specs: Readonly<Record<string, object>> = {
   ping: { host: 'a.example' },
@@ -35,6 +37,8 @@ const specs: Readonly<Record<string, object>> = {
   redis: { host: 'a.example' },
   mqtt: { host: 'a.example' },
   amqp: { host: 'a.example' },
+  flow: { host: 'https://a.example/', steps: [{ url: '/' }] },
+  plugin: { host: 'a.example', plugin: 'any' },
   traceroute: { host: 'a.example', protocol: 'udp' },
   mtr: { host: 'a.example', protocol: 'udp' },
 };

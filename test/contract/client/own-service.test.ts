@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import {
   CheckSpec,
   interfaceTypeNames,
-  probedTypeNames,
+  startableTypeNames,
   failed,
   failure,
   type FailureCode,
@@ -29,7 +29,7 @@ async function votesOn(outcome: Outcome, compatible: boolean) {
   });
   try {
     const found: (readonly [string, readonly string[]])[] = [];
-    for (const type of probedTypeNames) {
+    for (const type of startableTypeNames) {
       const spec = CheckSpec.parse({ type, host: 'example.com' });
       const { votes } = await client.run({ spec, nodes: { kind: 'all' } }, new AbortController().signal);
       found.push([type, votes.map((vote) => vote.outcome.status)]);
@@ -41,7 +41,7 @@ async function votesOn(outcome: Outcome, compatible: boolean) {
 }
 
 const everyType = (status: string) =>
-  Object.fromEntries(probedTypeNames.map((type) => [type, places.map(() => status)]));
+  Object.fromEntries(startableTypeNames.map((type) => [type, places.map(() => status)]));
 
 test.each<{ source: FailureSource; code: FailureCode; message: string }>([
   { source: 'resolver', code: 'name_server', message: 'the resolver of this node does not work' },
@@ -60,7 +60,7 @@ test('a target that is down is heard as down', async () => {
   // What the interface has no words for cannot be asked of a service: nobody knows.
   const isKnown = (type: string) => interfaceTypeNames.some((name) => name === type);
   const expected = Object.fromEntries(
-    probedTypeNames.map((type) => [type, places.map(() => (isKnown(type) ? 'down' : 'unknown'))]),
+    startableTypeNames.map((type) => [type, places.map(() => (isKnown(type) ? 'down' : 'unknown'))]),
   );
   expect(await votesOn(outcome, false)).toEqual(expected);
   expect(await votesOn(outcome, true)).toEqual(expected);

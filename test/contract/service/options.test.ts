@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { checkOf, CheckSpec, type CheckTypeName, probedTypeNames } from '#checks/index.ts';
+import { checkOf, CheckSpec, type CheckTypeName, startableTypeNames } from '#checks/index.ts';
 import { fakeNodes, places, startService, type TestServiceOptions } from '../../support/check-service.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 import { notUp, up } from '../../support/votes.ts';
@@ -192,28 +192,31 @@ const given: Readonly<Partial<Record<CheckTypeName, { readonly host: string; rea
     },
   };
 
-test.each(probedTypeNames)('%s: every option that it takes reaches the nodes, also by "Check again"', async (type) => {
-  const { host = '', options = [] } = given[type] ?? {};
-  const { apiOptions, overApi } = checkOf(type);
-  expect(new Set(options.flatMap((one) => Object.keys(one)))).toEqual(new Set(Object.keys(apiOptions.shape)));
-  const refusing = fakeNodes(places.slice(0, 1), () => notUp('refused', 'target'));
-  await using served = await serve({ transport: refusing, access: { allowPrivate: true } });
-  const { service } = served;
-  for (const one of options) {
-    const { status, body } = await served.post({ type, host, options: one });
-    expect([status, body['message']]).toEqual([201, undefined]);
-    const sent = CheckSpec.parse({ type, host, ...overApi, ...one });
-    expect(refusing.commands.at(-1)?.command.spec).toEqual(sent);
-    // Headers may be secret, and the link is not.
-    const shown = 'headers' in one ? { ...sent, headers: {} } : sent;
-    expect(service.checks.find(String(body['id']))?.spec).toEqual(shown);
-    expect(service.store.checks.findRun(String(body['id']))?.spec).toEqual(shown);
-    const again = new URLSearchParams(await formOf(`${service.url}/check-report/${String(body['id'])}`));
-    const answer = await fetch(`${service.url}/api/v1/checks`, { method: 'POST', body: again });
-    expect([answer.status, ((await answer.json()) as { message?: string }).message]).toEqual([201, undefined]);
-    expect(refusing.commands.at(-1)?.command.spec).toEqual(shown);
-  }
-});
+test.each(startableTypeNames)(
+  '%s: every option that it takes reaches the nodes, also by "Check again"',
+  async (type) => {
+    const { host = '', options = [] } = given[type] ?? {};
+    const { apiOptions, overApi } = checkOf(type);
+    expect(new Set(options.flatMap((one) => Object.keys(one)))).toEqual(new Set(Object.keys(apiOptions.shape)));
+    const refusing = fakeNodes(places.slice(0, 1), () => notUp('refused', 'target'));
+    await using served = await serve({ transport: refusing, access: { allowPrivate: true } });
+    const { service } = served;
+    for (const one of options) {
+      const { status, body } = await served.post({ type, host, options: one });
+      expect([status, body['message']]).toEqual([201, undefined]);
+      const sent = CheckSpec.parse({ type, host, ...overApi, ...one });
+      expect(refusing.commands.at(-1)?.command.spec).toEqual(sent);
+      // Headers may be secret, and the link is not.
+      const shown = 'headers' in one ? { ...sent, headers: {} } : sent;
+      expect(service.checks.find(String(body['id']))?.spec).toEqual(shown);
+      expect(service.store.checks.findRun(String(body['id']))?.spec).toEqual(shown);
+      const again = new URLSearchParams(await formOf(`${service.url}/check-report/${String(body['id'])}`));
+      const answer = await fetch(`${service.url}/api/v1/checks`, { method: 'POST', body: again });
+      expect([answer.status, ((await answer.json()) as { message?: string }).message]).toEqual([201, undefined]);
+      expect(refusing.commands.at(-1)?.command.spec).toEqual(shown);
+    }
+  },
+);
 
 /** What "Check again" on a report sends. */
 async function formOf(url: string): Promise<[string, string][]> {
@@ -237,7 +240,7 @@ test('options in a form are a JSON object', async () => {
   expect(await ask('{"method":"POST"}')).toEqual([400, expect.stringContaining('options.method: expected "GET"')]);
 });
 
-test.each(probedTypeNames)('%s: without options a check is the same as before there were any', (type) => {
+test.each(startableTypeNames)('%s: without options a check is the same as before there were any', (type) => {
   const { apiOptions, overApi } = checkOf(type);
   const spec: Readonly<Record<string, unknown>> = CheckSpec.parse({ type, host: given[type]?.host ?? '', ...overApi });
   for (const [key, value] of Object.entries(apiOptions.parse({}))) expect([key, value]).toEqual([key, spec[key]]);
@@ -257,4 +260,11 @@ test('the name server that a caller names pays as a target does, under whatever 
   expect(await ask('b.example', '198.51.99.1')).toBe(201);
   expect(await ask('c.example', '198.51.99.1')).toBe(429);
   expect(await ask('c.example', '198.51.99.2')).toBe(201);
+});
+
+test.each(['plugin', 'flow'])('%s is for targets only', async (type) => {
+  await using server = await serve();
+  const { status, body } = await server.post({ type, host: 'a.example' });
+  expect([status, body['error']]).toEqual([400, 'invalid_type']);
+  expect(startableTypeNames).not.toContain(type);
 });

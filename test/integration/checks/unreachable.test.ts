@@ -14,6 +14,7 @@ const specs: Readonly<Record<string, (host: string) => object>> = {
   udp: (host) => ({ host: `${host}:9` }),
   tls: (host) => ({ host: `${host}:443` }),
   grpc: (host) => ({ host: `${host}:50051`, tls: true }),
+  flow: (host) => ({ host: `https://${host}/`, steps: [{}] }),
   websocket: (host) => ({ host: `ws://${host}/` }),
   postgres: (host) => ({ host }),
   mysql: (host) => ({ host }),
@@ -42,8 +43,8 @@ const code = (host: string, timeout: string) => `
   console.log(JSON.stringify(Object.fromEntries(await Promise.all(specs.map(probe)))));
 `;
 
-// Of a domain a registry is asked: what keeps a node from that is never the domain's fault.
-const reaching = probedTypeNames.filter((type) => type !== 'domain');
+// Of a domain a registry is asked: what keeps a node from that is never the domain's fault. A plugin connects by itself.
+const reaching = probedTypeNames.filter((type) => type !== 'domain' && type !== 'plugin');
 const alike = (outcome: string) => Object.fromEntries(reaching.map((type) => [type, outcome]));
 const own = alike('unknown node local');
 // The kernel tells datagram sockets of no such thing (udp(7)): to them it is silence, which is for each check to judge.

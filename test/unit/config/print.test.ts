@@ -50,6 +50,7 @@ targets:
     every: 2s
     bearer: \${TOKEN}
     expect: { body: { contains: "a$\${b}" } }
+  login: { check: flow, host: https://shop.example.com, values: { word: hunter8 }, steps: [{ url: "/{{word}}" }] }
   pair: { check: tcp, hosts: { a: "a.example.com:1", b: "b.example.com:2" }, labels: { team: web } }
 groups: { web: { match: { team: web }, rules: [down, slow], maintenance: [{ cron: 0 3 * * 0, duration: 1h }] } }
 rules: { slow: { latency: { above: 800ms } } }
@@ -74,6 +75,7 @@ test('no secret is printed, and a variable by its name', async () => {
     notify: 'all',
     expect: { body: { contains: 'a$${b}' } },
   });
+  expect(printed['targets']?.['login']).toMatchObject({ values: { word: '[secret]' } });
   expect(printed['targets']?.['pair-b']).toMatchObject({ host: 'b.example.com:2', rules: ['down', 'slow'] });
   expect(printed['maintenance']).toMatchObject([{ targets: ['pair-a', 'pair-b'], cron: '0 3 * * 0' }]);
   // How many rounds, the check type says where nobody wrote it.

@@ -111,6 +111,83 @@ test.each([
   });
 });
 
+test('a suite becomes a flow', async () => {
+  const { text, list } = await fromText(
+    'gatus',
+    'suites',
+    `alerting: { ntfy: { topic: shop } }
+suites:
+  - name: orders
+    group: shop
+    interval: 5m
+    timeout: 30s
+    context: { base: "https://shop.example.com", item-name: "a b", unused: 1 }
+    endpoints:
+      - name: create
+        url: "[CONTEXT].base/items"
+        method: POST
+        headers: { Content-Type: application/json }
+        body: '{"name":"[CONTEXT].item-name"}'
+        conditions: ["[STATUS] == 201", "[CONTEXT].unused == 1"]
+        store: { item-id: "[BODY].data.id", took: "[RESPONSE_TIME]", page: "[BODY]" }
+        alerts: [{ type: ntfy }]
+      - { name: off, enabled: false, url: "https://shop.example.com/" }
+      - name: remove
+        url: "https://shop.example.com/items/[CONTEXT].item-id"
+        method: DELETE
+        client: { insecure: true }
+        conditions: ["[STATUS] < 300", "[BODY].ok == yes"]
+        always-run: true
+  - { name: mixed, endpoints: [{ name: port, url: "tcp://a.example:25" }] }
+  - { name: late, endpoints: [{ name: one, url: "https://a.example/[CONTEXT].id" }] }
+  - { name: nowhere, endpoints: [{ name: one, url: "[CONTEXT].id/x" }] }
+  - { name: sleeping, enabled: false, endpoints: [{ name: one, url: "https://a.example/" }] }
+  - { name: odd, endpoints: 5 }
+`,
+  );
+  const { targets } = parse(text) as { targets: Record<string, unknown> };
+  expect(Object.keys(targets)).toEqual(['shop-orders']);
+  expect(targets['shop-orders']).toMatchObject({
+    check: 'flow',
+    host: 'https://shop.example.com',
+    timeout: '30s',
+    every: '5m',
+    values: { item_name: 'a b' },
+    tls: { verify: false },
+    steps: [
+      {
+        name: 'create',
+        url: 'https://shop.example.com/items',
+        method: 'POST',
+        headers: { 'Content-Type': 'application/json' },
+        body: '{"name":"{{item_name}}"}',
+        redirects: 5,
+        expect: { status: 201 },
+        capture: { item_id: { json: '$.data.id' }, page: { regex: '(?s)^.*$' } },
+      },
+      {
+        name: 'remove',
+        url: 'https://shop.example.com/items/{{item_id}}',
+        method: 'DELETE',
+        expect: { status: '100-299', body: { json: { path: '$.ok' } } },
+      },
+    ],
+  });
+  expect(list.split('\n').map((line) => line.replace(/^\S+ /, ''))).toEqual(
+    expect.arrayContaining([
+      expect.stringContaining('lost: shop/orders: the condition [CONTEXT].unused == 1: there is no such expectation'),
+      expect.stringContaining('lost: shop/orders: took: only values of [BODY] can be captured'),
+      expect.stringContaining('lost: shop/orders: remove is not sent after a step that failed'),
+      expect.stringContaining('differs: shop/orders: no certificate is verified, as for one of its endpoints'),
+      expect.stringContaining('left out: mixed: port: only http requests can be steps'),
+      expect.stringContaining('left out: late: one: {{id}} is not known by then'),
+      expect.stringContaining('left out: nowhere: one: there is no check for {{id}}/x'),
+      expect.stringContaining('left out: sleeping: it is not enabled'),
+      expect.stringContaining('left out: a suite that cannot be read: endpoints'),
+    ]),
+  );
+});
+
 test('conditions on the expiry of domains become a target for each domain, told of to all who wanted to know', async () => {
   const { text, list } = await fromText(
     'gatus',

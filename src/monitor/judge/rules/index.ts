@@ -11,9 +11,23 @@ import type { Judgement, NodeView, severities, RuleWording } from './kind.ts';
 import { latency } from './latency.ts';
 import { loss } from './loss.ts';
 import { unknown } from './unknown.ts';
+import { value } from './value.ts';
+import { warning } from './warning.ts';
 
 /** THE list of the kinds of rules: the configuration, the verdicts and the words of mails come from it. */
-export const ruleKinds = [failing, latency, loss, certificate, domain, answers, hops, budget, unknown] as const;
+export const ruleKinds = [
+  failing,
+  latency,
+  loss,
+  certificate,
+  domain,
+  answers,
+  hops,
+  warning,
+  value,
+  budget,
+  unknown,
+] as const;
 
 type AnyKind = (typeof ruleKinds)[number];
 export type RuleKindName = AnyKind['key'];

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { AnyCheck, Outcome } from '#checks/index.ts';
+import type { AnyCheck, MeasuredValue, Outcome } from '#checks/index.ts';
 import type { BudgetNow } from '../budgets.ts';
 import type { Threshold } from '../verdict.ts';
 
@@ -15,6 +15,8 @@ export interface NodeView {
   readonly outcome: Outcome;
   /** What the check type gives as its answers; null if it gives none. */
   readonly answers: readonly string[] | null;
+  /** The figures that the outcome gives names of its own; null if the check type has none. */
+  readonly values: readonly MeasuredValue[] | null;
   /** The node's successful results within the rule's window, oldest first, this round's included. */
   readonly recentTimes: readonly RecentTime[];
   /** How the budget of the target's objective stands; null if it has none. */

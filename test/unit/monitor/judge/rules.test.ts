@@ -15,6 +15,7 @@ const now = Date.parse('2026-01-01T00:00:00Z');
 const view = (outcome: Outcome, more: Partial<NodeView> = {}): NodeView => ({
   outcome,
   answers: null,
+  values: null,
   recentTimes: outcome.status === 'up' && outcome.seconds !== null ? [{ at: now, seconds: outcome.seconds }] : [],
   budget: null,
   now,
@@ -32,6 +33,8 @@ const slow = { latency: { above: '800ms', clear: '600ms' } };
 const lossy = { loss: { above: '20%', clear: '5%' } };
 const expiring = { certificate: { expires_within: '14d' } };
 const ending = { domain: { expires_within: '30d' } };
+const warns = { warning: 'any' };
+const ranged = { value: { label: 'load', range: '@10:20' } };
 const changed = { answers: 'changed' };
 const near = { hops: { above: 12 } };
 const away = (hops: number) => up(0.02, { facts: { hops } });
@@ -40,8 +43,57 @@ const registered = (days: number) => up(0.02, { facts: { domain_expires_at: (now
 const valid = (days: number) => up(0.02, { facts: { certificate_expires_at: (now + days * day) / 1_000 } });
 const answered = (...answers: string[]) => ({ answers });
 
+const pluginSays = (plugin_state: number, text = 'LOAD') => ({
+  ...up(0.02, { facts: { plugin_state } }),
+  detail: { text },
+});
+const figure = { unit: 'ms', warning: null, critical: null, min: null, max: null };
+const measured = (value: number | null, label = 'load') => ({ values: [{ ...figure, label, value }] });
+
 test.each<{ name: string; rule: object; seen: NodeView; status: string; reason: string; message?: string | null }>([
   { name: 'a good answer is up', rule: {}, seen: view(up()), status: 'up', reason: 'up', message: null },
+  { name: 'OK is no warning', rule: warns, seen: view(pluginSays(0)), status: 'up', reason: 'ok', message: null },
+  { name: 'WARNING', rule: warns, seen: view(pluginSays(1)), status: 'down', reason: 'warning', message: 'LOAD' },
+  {
+    name: 'WARNING without a text',
+    rule: warns,
+    seen: view(pluginSays(1, '')),
+    status: 'down',
+    reason: 'warning',
+    message: 'the plugin says WARNING',
+  },
+  { name: 'CRITICAL is another rule', rule: warns, seen: view(down()), status: 'unknown', reason: 'no_figure' },
+  {
+    name: 'in the range',
+    rule: ranged,
+    seen: view(up(), measured(9)),
+    status: 'up',
+    reason: 'in_range',
+    message: null,
+  },
+  {
+    name: 'out of the range',
+    rule: ranged,
+    seen: view(up(), measured(10)),
+    status: 'down',
+    reason: 'out_of_range',
+    message: 'load is 10ms',
+  },
+  {
+    name: 'another label',
+    rule: ranged,
+    seen: view(up(), measured(10, 'other')),
+    status: 'unknown',
+    reason: 'no_figure',
+    message: 'there is no value "load" in the performance data',
+  },
+  {
+    name: 'a value that is not known',
+    rule: ranged,
+    seen: view(up(), measured(null)),
+    status: 'unknown',
+    reason: 'no_figure',
+  },
   { name: 'a refusal is down', rule: {}, seen: view(down()), status: 'down', reason: 'refused' },
   { name: 'silence of the node is unknown', rule: {}, seen: view(unknown()), status: 'unknown', reason: 'no_answer' },
   {
@@ -256,7 +308,9 @@ test('which check types a rule is for is what they declare, not a list', () => {
   expect(fits(expiring)).toEqual(
     checkTypeNames.filter((name) => checkOf(name).facts.includes('certificate_expires_at')),
   );
-  expect(fits(expiring).join(' ')).toBe('http tcp dns tls grpc websocket postgres mysql redis mqtt amqp');
+  expect(fits(expiring).join(' ')).toBe('http tcp dns tls grpc websocket postgres mysql redis mqtt amqp flow');
+  expect(fits(warns)).toEqual(['plugin']);
+  expect(fits(ranged)).toEqual(['plugin']);
   expect(fits(changed)).toEqual(['dns', 'traceroute', 'mtr']);
   expect(fits({ hops: { above: 12 } })).toEqual(['traceroute', 'mtr']);
 });

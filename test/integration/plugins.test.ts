@@ -1,0 +1,111 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { expect, test } from 'vitest';
+import { mortal } from '../support/children.ts';
+import { natsObstacle } from '../support/nats-server.ts';
+import { eventually } from '../support/program.ts';
+import { closedPort } from '../support/tcp-servers.ts';
+
+// The hub, a node of its own and one in a process beside it run plugins; the hub's mails are files.
+
+const root = new URL('../../', import.meta.url).pathname;
+const script = join(root, 'src/watchpost.js');
+const obstacle = natsObstacle();
+
+test.skipIf(obstacle !== null)(
+  `plugins run on the hub's nodes and on others, with mails, metrics and warnings${obstacle === null ? '' : ` (${obstacle})`}`,
+  async () => {
+    await using stack = new AsyncDisposableStack();
+    const folder = mkdtempSync(join(tmpdir(), 'watchpost-plugins-'));
+    stack.defer(() => rmSync(folder, { recursive: true, force: true }));
+    const file = (name: string) => join(folder, name);
+    const cli = async (...args: readonly string[]) => promisify(execFile)(process.execPath, [script, ...args]);
+    const start = (command: string, args: readonly string[]): void => {
+      const child: ChildProcess = mortal(spawn(command, args, { stdio: 'ignore' }));
+      stack.defer(async () => {
+        if (child.exitCode !== null || child.signalCode !== null) return;
+        child.kill('SIGKILL');
+        await once(child, 'exit');
+      });
+    };
+    const [port, httpPort] = [await closedPort(), await closedPort()];
+    writeFileSync(
+      file('state.sh'),
+      '#!/bin/sh\necho "LOAD $1 - far away | load=${2}ms;5;10"\ncase $1 in OK) exit 0;; WARNING) exit 1;; esac\nexit 2\n',
+      { mode: 0o755 },
+    );
+    writeFileSync(
+      file('nats.conf'),
+      `listen: "127.0.0.1:${port}"\npid_file: "${file('nats.pid')}"\nauthorization { include "nodes/nodes.conf" }\n`,
+    );
+    const config = ['--config', file('watchpost.yaml')];
+    writeFileSync(
+      file('watchpost.yaml'),
+      `
+data: watchpost.db
+http: { listen: "127.0.0.1:${httpPort}" }
+nodes: { zz1: {} }
+plugins: { load: [${file('state.sh')}, OK, "{load}"] }
+nats: { servers: ["nats://127.0.0.1:${port}"] }
+defaults: { every: 5s }
+rules:
+  busy: { value: { label: load, range: "~:3" } }
+  warned: { warning: any }
+notify: { ops: { email: { to: [ops@example.com] }, severities: [critical, warning, info] } }
+targets:
+  here: { check: plugin, host: 127.0.0.1, plugin: load, values: { load: "4" }, nodes: [zz1], rules: [down, busy] }
+  there: { check: plugin, host: 127.0.0.1, plugin: far, nodes: [us1], rules: [down] }
+  elsewhere: { check: plugin, host: 127.0.0.1, plugin: near, values: { load: "1" }, nodes: [us1], rules: [down, warned] }
+  one: { check: tcp, host: "127.0.0.1:${httpPort}" }
+  two: { check: tcp, host: "127.0.0.1:${httpPort}" }
+  three: { check: tcp, host: "127.0.0.1:${port}" }
+  four: { check: tcp, host: "127.0.0.1:${port}" }
+  nowhere: { check: plugin, host: 127.0.0.1, plugin: far, nodes: [zz1] }
+`,
+    );
+    await cli('nodes', 'init', ...config);
+    const { stdout } = await cli('nodes', 'add', 'us1', ...config);
+    expect((await cli('config', 'check', ...config)).stderr).toContain(
+      'nowhere needs the plugin "far", which plugins does not offer: zz1 cannot check it',
+    );
+    writeFileSync(
+      file('us1.yaml'),
+      `name: us1\nservers: ["nats://127.0.0.1:${port}"]\nspool_file: us1.db\nallow_private: true\n` +
+        `seed: ${/SU[A-Z2-7]{56}/.exec(stdout)?.[0] ?? ''}\n` +
+        `plugins:\n  far: [${file('state.sh')}, CRITICAL, "7"]\n  near: [${file('state.sh')}, WARNING, "{load}"]\n`,
+    );
+    start('nats-server', ['--config', file('nats.conf')]);
+    start(process.execPath, [script, 'run', ...config]);
+    start(process.execPath, [script, 'node', '--config', file('us1.yaml')]);
+
+    const mails = () => globSync('mail/*.eml', { cwd: folder }).map((name) => readFileSync(file(name), 'utf8'));
+    // Incidents that open together are one mail.
+    const mailed = async (text: string) =>
+      eventually(60_000, () => {
+        const bodies = mails().map((mail) => mail.replaceAll(/=\r?\n/g, ''));
+        expect(bodies.filter((body) => body.includes(text)).length, bodies.join('\n')).toBeGreaterThan(0);
+      });
+    await mailed('[DOWN] there: LOAD CRITICAL - far away');
+    await mailed('LOAD WARNING - far away');
+    await mailed('load is 4ms');
+    const metrics = await (await fetch(`http://127.0.0.1:${httpPort}/metrics`)).text();
+    expect(metrics).toContain('watchpost_plugin_value{target="here",node="zz1",label="load",unit="ms"} 4');
+    expect(metrics).toContain('watchpost_plugin_value{target="there",node="us1",label="load",unit="ms"} 7');
+    expect(metrics).toContain('watchpost_plugin_state{target="elsewhere",node="us1"} 1');
+    expect(metrics).toMatch(
+      /watchpost_check_results_total\{target="nowhere".*outcome="unknown",reason="unsupported"\} [1-9]/,
+    );
+    expect((await cli('nodes', 'list', ...config)).stdout).toMatch(/^us1 .* far near$/m);
+    const asked = await fetch(`http://127.0.0.1:${httpPort}/api/v1/checks`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ type: 'plugin', host: '127.0.0.1', options: { plugin: 'load' } }),
+    });
+    expect(asked.status).toBeGreaterThanOrEqual(400);
+  },
+  180_000,
+);
