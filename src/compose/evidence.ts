@@ -71,12 +71,12 @@ function gathererOver(
   return {
     nodes: () =>
       inForce().foreignService === null && checking.runs !== null ? online().map(({ info }) => info.name) : null,
-    async gather({ spec, node, failure }, signal) {
+    async gather({ spec, node, failure, references }, signal) {
       const status = online().find(({ info }) => info.name === node);
       if (status === undefined || checking.runs === null) return { document: null, reason: 'the node is not online' };
       const of = z.encode(CheckSpec, spec);
       const { redact } = inForce().evidence;
-      const asked = CheckSpec.parse({ type: 'evidence', host: spec.host, of, failure, redact });
+      const asked = CheckSpec.parse({ type: 'evidence', host: spec.host, of, failure, redact, references });
       const command = { spec: asked, policy: 'private', origin: 'monitor' } as const;
       const [answer] = await checking.runs.runOn([status.info], command, signal, () => {});
       const outcome = answer?.outcome;

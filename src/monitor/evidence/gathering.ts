@@ -9,6 +9,7 @@ import type { Vote } from '../judge/vote.ts';
 import { commonestCode, decideEvidence, refusalTexts, type EvidenceDecision, type EvidenceNode } from './decision.ts';
 import type { EvidenceGatherer, EvidenceSettings } from './gatherer.ts';
 import { createGoodGathering, type GoodGathering } from './good.ts';
+import { createReferences, type References } from './references.ts';
 import { chooseAcrossNetworks, networkOf, type StormCandidate, stormLimits } from './storm.ts';
 
 export interface EvidenceOptions {
@@ -71,11 +72,13 @@ class EvidenceEngine implements EvidenceCollector {
   readonly #begun: (StormCandidate & { readonly at: number })[] = [];
   readonly #complained = new Set<string>();
   readonly #good: GoodGathering;
+  readonly #references: References;
   #timer: Disposable | null = null;
 
   constructor(options: EvidenceOptions) {
     this.#options = options;
     this.#good = createGoodGathering({ ...options, signal: this.#stopping.signal });
+    this.#references = createReferences((target) => options.settings().targetOf(target.name) === target);
   }
 
   incidentsChanged(incidents: readonly Incident[]): void {
@@ -87,6 +90,7 @@ class EvidenceEngine implements EvidenceCollector {
   }
 
   roundDone(target: Target, votes: readonly Vote[], isUp: boolean): void {
+    this.#references.roundDone(target, votes, isUp);
     if (isUp) return this.#good.roundDone(target, votes);
     for (const incident of this.#open.get(target.name)?.values() ?? []) {
       const lines = voteTable(votes);
@@ -229,12 +233,14 @@ class EvidenceEngine implements EvidenceCollector {
     }
   }
 
-  async #gatherAt({ node, isFailing, failure }: EvidenceNode, { name, spec }: Target) {
+  async #gatherAt({ node, isFailing, failure }: EvidenceNode, target: Target) {
+    const { name, spec } = target;
     const { gatherer, store } = this.#options;
     const loads = this.#loads;
+    const references = this.#references.choose(node, target);
     loads.set(node, (loads.get(node) ?? 0) + 1);
     try {
-      const result = await gatherer.gather({ spec, node, failure }, this.#stopping.signal);
+      const result = await gatherer.gather({ spec, node, failure, references }, this.#stopping.signal);
       const lastGood = isFailing ? store.goodEvidence(name, node) : null;
       return { document: result.document, lastGood, note: result.document === null ? result.reason : null };
     } finally {

@@ -63,7 +63,7 @@ export function createGoodGathering({ settings, gatherer, store, clock, log, sig
     try {
       const at = clock.now();
       days?.set(keyOf(name, node), evidenceDay(name, node, at));
-      const { document } = await gatherer.gather({ spec, node, failure: null }, signal);
+      const { document } = await gatherer.gather({ spec, node, failure: null, references: [] }, signal);
       if (document !== null) store.saveGoodEvidence(name, node, { at, document });
     } catch (error) {
       if (signal.aborted || hasComplained) return;
