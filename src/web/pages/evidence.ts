@@ -6,6 +6,7 @@ import { foreign, html, type Markup, moment, nothing, state } from './markup.ts'
 
 type Path = NonNullable<EvidenceDocument['path']>;
 type Hop = Path['hops'][number];
+type Registration = NonNullable<NonNullable<EvidenceDocument['names']>['registration']>;
 type ResponsePart = NonNullable<EvidenceDocument['response']>;
 
 /** The section of an incident's page about what nodes gathered; nothing if they gathered nothing. */
@@ -60,8 +61,14 @@ function pathMarkup(path: Path, good: Path | null): Markup {
   return part(
     words.path,
     line(`${title}: ${words.ends[path.end] ?? path.end}`),
+    sizeLine(path),
     table(words.path, [words.hop, words.now, ...(good === null ? [] : [words.good])], pathRows(path, good)),
   );
+}
+
+function sizeLine({ mtu, large }: Path): Markup {
+  const lost = large?.result === 'lost' ? words.largeLost(large.last_hop) : '';
+  return line([mtu === null ? '' : words.mtu(mtu), lost].filter(Boolean).join(', '));
 }
 
 /** The hops of a path, beside those of the last good one if there is one. */
@@ -88,6 +95,7 @@ function namesMarkup({
   failure,
   rcode,
   delegation,
+  registration,
 }: NonNullable<EvidenceDocument['names']>): Markup {
   const own = [resolver ?? '', answers.join(', '), failure ?? rcode ?? ''];
   const servers = delegation.flatMap(({ zone, servers }) =>
@@ -102,7 +110,14 @@ function namesMarkup({
     words.names,
     table(words.names, [words.resolver, words.answers, words.failure], [own]),
     table(words.zone, [words.zone, words.authoritative, words.answers, words.failure], servers),
+    registration === undefined ? nothing : line(registrationText(registration)),
   );
+}
+
+function registrationText({ domain, registered, expiresAt, status, failure }: Registration): string {
+  const until = expiresAt === null ? '' : words.expires(expiresAt.slice(0, 10));
+  const state = registered === null ? (failure ?? '') : registered ? words.registered : words.notRegistered;
+  return `${words.registration} ${domain}: ${[state, until, ...status].filter(Boolean).join(', ')}`;
 }
 
 function tlsMarkup({ protocol, chain, alert, failure, versions }: NonNullable<EvidenceDocument['tls']>): Markup {
