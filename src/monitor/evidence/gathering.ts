@@ -6,7 +6,14 @@ import type { Log } from '#kernel/log.ts';
 import { type Incident, isAboutUs, type VoteLine, voteTable } from '../judge/incident.ts';
 import type { Target } from '../judge/target.ts';
 import type { Vote } from '../judge/vote.ts';
-import { commonestCode, decideEvidence, refusalTexts, type EvidenceDecision, type EvidenceNode } from './decision.ts';
+import {
+  commonestCode,
+  decideEvidence,
+  gatheringsByTime,
+  refusalTexts,
+  type EvidenceDecision,
+  type EvidenceNode,
+} from './decision.ts';
 import type { EvidenceGatherer, EvidenceSettings } from './gatherer.ts';
 import { createGoodGathering, type GoodGathering } from './good.ts';
 import { createReferences, type References } from './references.ts';
@@ -77,7 +84,11 @@ class EvidenceEngine implements EvidenceCollector {
 
   constructor(options: EvidenceOptions) {
     this.#options = options;
-    this.#good = createGoodGathering({ ...options, signal: this.#stopping.signal });
+    this.#good = createGoodGathering({
+      ...options,
+      isBusy: (node) => (this.#loads.get(node) ?? 0) > 0,
+      signal: this.#stopping.signal,
+    });
     this.#references = createReferences((target) => options.settings().targetOf(target.name) === target);
   }
 
@@ -90,7 +101,7 @@ class EvidenceEngine implements EvidenceCollector {
   }
 
   roundDone(target: Target, votes: readonly Vote[], isUp: boolean): void {
-    this.#references.roundDone(target, votes, isUp);
+    this.#references.roundDone(target, votes);
     if (isUp) return this.#good.roundDone(target, votes);
     for (const incident of this.#open.get(target.name)?.values() ?? []) {
       const lines = voteTable(votes);
@@ -142,6 +153,14 @@ class EvidenceEngine implements EvidenceCollector {
     if (!this.#stopping.signal.aborted) this.#timer ??= this.#options.clock.after(ms, () => this.#pass());
   }
 
+  // A node has a place again.
+  #hasten(): void {
+    if (this.#waiting.size === 0) return;
+    this.#timer?.[Symbol.dispose]();
+    this.#timer = null;
+    this.#wake(soonMs);
+  }
+
   #enqueue(incident: Incident, occasion: EvidenceOccasion, votes: readonly VoteLine[]): void {
     this.#waiting.set(`${incident.id}\n${occasion}`, { incident, occasion, votes });
     this.#wake(settleMs);
@@ -165,7 +184,7 @@ class EvidenceEngine implements EvidenceCollector {
 
   #decide({ incident, occasion, votes }: WaitingGathering, isLeftOut: boolean): EvidenceDecision {
     try {
-      const gathered = byTime(this.#options.store.evidenceOf(incident.id));
+      const gathered = gatheringsByTime(this.#options.store.evidenceOf(incident.id));
       return decideEvidence({ ...this.#stateOf(incident.target), occasion, incident, votes, isLeftOut, gathered });
     } catch (error) {
       this.#complain(incident, error);
@@ -245,6 +264,7 @@ class EvidenceEngine implements EvidenceCollector {
       return { document: result.document, lastGood, note: result.document === null ? result.reason : null };
     } finally {
       loads.set(node, (loads.get(node) ?? 1) - 1);
+      this.#hasten();
     }
   }
 
@@ -277,11 +297,3 @@ const candidateOf = ({ incident: { target }, votes }: WaitingGathering): StormCa
   target,
   network: networkOf(votes, target),
 });
-
-function byTime(gathered: readonly GatheredEvidence[]) {
-  return [...Map.groupBy(gathered, ({ at }) => at).values()].flatMap((parts) => {
-    const [first] = parts;
-    const codes = parts.flatMap(({ failure }) => failure ?? []);
-    return first === undefined ? [] : [{ occasion: first.occasion, codes }];
-  });
-}

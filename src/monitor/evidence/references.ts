@@ -10,9 +10,9 @@ export interface EvidenceReference {
   readonly host: string;
 }
 
-/** Knows for each node some targets that it reached, and that are up as far as the other nodes see. */
+/** Knows for each node some targets that it reached, and that are up as far as most other nodes see. */
 export interface References {
-  roundDone(target: Target, votes: readonly Vote[], isUp: boolean): void;
+  roundDone(target: Target, votes: readonly Vote[]): void;
   /** At most two, on other hosts than the target and than each other, those reached last first. */
   choose(node: string, target: Target): readonly EvidenceReference[];
 }
@@ -34,11 +34,7 @@ export function createReferences(isWatched: (target: Target) => boolean): Refere
   const known = new Map<string, Map<string, Candidate>>();
 
   return {
-    roundDone(target, votes, isUp) {
-      if (!isUp) {
-        for (const candidates of known.values()) candidates.delete(target.name);
-        return;
-      }
+    roundDone(target, votes) {
       for (const { node, outcome } of votes) {
         if (outcome.status !== 'up') continue;
         const candidates = known.get(node.name) ?? new Map<string, Candidate>();
@@ -50,6 +46,8 @@ export function createReferences(isWatched: (target: Target) => boolean): Refere
         candidates.delete(target.name);
         candidates.set(target.name, { ...place, address: outcome.address });
       }
+      if (votes.every(({ outcome }) => outcome.status === 'up')) return;
+      for (const [node, candidates] of known) if (!isUpElsewhere(node, votes)) candidates.delete(target.name);
     },
     choose(node, { name, spec }) {
       const hostNames = new Set([checkOf(spec.type).evidence(spec)?.name]);
@@ -67,6 +65,15 @@ export function createReferences(isWatched: (target: Target) => boolean): Refere
       return chosen;
     },
   };
+}
+
+// A node that is alone has only its own eyes.
+function isUpElsewhere(node: string, votes: readonly Vote[]): boolean {
+  const count = (wanted: string) =>
+    votes.filter((vote) => vote.node.name !== node && vote.outcome.status === wanted).length;
+  const [ups, downs] = [count('up'), count('down')];
+  const own = votes.find((vote) => vote.node.name === node)?.outcome.status;
+  return ups + downs === 0 ? own !== 'down' : ups > 0 && ups >= downs;
 }
 
 // Null without a TCP port that it is checked at.

@@ -18,10 +18,10 @@ const failing = tcp('shop', 'shop.example:443');
 test('those that the node reached last are chosen, two at most, over TCP', () => {
   const references = createReferences(() => true);
   const web = of('web', { type: 'http', host: 'https://web.example/health' });
-  references.roundDone(tcp('mail', 'mail.example:25'), seen({ de1: '192.0.2.1' }), true);
-  references.roundDone(web, seen({ de1: '192.0.2.2', us1: '192.0.2.2' }), true);
-  references.roundDone(of('echo', { type: 'ping', host: 'echo.example' }), seen({ de1: '192.0.2.3' }), true);
-  references.roundDone(tcp('wiki', '[2001:db8::1]:80'), seen({ de1: '2001:db8::1' }), true);
+  references.roundDone(tcp('mail', 'mail.example:25'), seen({ de1: '192.0.2.1' }));
+  references.roundDone(web, seen({ de1: '192.0.2.2', us1: '192.0.2.2' }));
+  references.roundDone(of('echo', { type: 'ping', host: 'echo.example' }), seen({ de1: '192.0.2.3' }));
+  references.roundDone(tcp('wiki', '[2001:db8::1]:80'), seen({ de1: '2001:db8::1' }));
   expect(references.choose('de1', failing)).toEqual([
     { name: 'wiki', host: '[2001:db8::1]:80' },
     { name: 'web', host: 'web.example:443' },
@@ -34,10 +34,22 @@ test('what this node alone fails to reach stays, and what is down does not', () 
   const references = createReferences(() => true);
   const [mail, wiki] = [tcp('mail', 'mail.example:25'), tcp('wiki', 'wiki.example:80')];
   for (const [index, one] of [mail, wiki].entries())
-    references.roundDone(one, seen({ de1: `192.0.2.${index}`, us1: `192.0.2.${index}` }), true);
-  references.roundDone(mail, seen({ de1: null, us1: '192.0.2.0' }), true);
-  references.roundDone(wiki, seen({ de1: null, us1: null }), false);
+    references.roundDone(one, seen({ de1: `192.0.2.${index}`, us1: `192.0.2.${index}` }));
+  references.roundDone(mail, seen({ de1: null, us1: '192.0.2.0' }));
+  references.roundDone(wiki, seen({ de1: null, us1: null }));
   expect(references.choose('de1', failing)).toEqual([{ name: 'mail', host: 'mail.example:25' }]);
+});
+
+test('of a target that most others see down the state at this node is no sign', () => {
+  const references = createReferences(() => true);
+  const mail = tcp('mail', 'mail.example:25');
+  references.roundDone(mail, seen({ de1: '192.0.2.1', us1: '192.0.2.1', fr1: '192.0.2.1' }));
+  references.roundDone(mail, seen({ de1: '192.0.2.1', us1: null, fr1: null }));
+  expect(references.choose('de1', failing)).toEqual([]);
+  references.roundDone(mail, seen({ de1: '192.0.2.1', us1: null, fr1: '192.0.2.1' }));
+  expect(references.choose('de1', failing)).toHaveLength(1);
+  references.roundDone(mail, seen({ de1: null }));
+  expect(references.choose('de1', failing)).toEqual([]);
 });
 
 test('neither the host of the target nor one host twice is chosen, and nothing that is not watched as it was', () => {
@@ -51,7 +63,7 @@ test('neither the host of the target nor one host twice is chosen, and nothing t
     removed,
   ];
   const addresses = ['192.0.2.1', '192.0.2.1', '192.0.2.9', '192.0.2.3', '192.0.2.4'];
-  for (const [index, one] of all.entries()) references.roundDone(one, seen({ de1: addresses[index] ?? '' }), true);
+  for (const [index, one] of all.entries()) references.roundDone(one, seen({ de1: addresses[index] ?? '' }));
   expect(references.choose('de1', failing)).toEqual([
     { name: 'again', host: 'other.example:3' },
     { name: 'alias', host: 'alias.example:2' },
@@ -63,7 +75,7 @@ test('of many targets a few are known for each node, and others take the place o
   const all = Array.from({ length: 40 }, (_, index) => tcp(`t${index}`, `t${index}.example:80`));
   const round = (isUp: (index: number) => boolean) => {
     for (const [index, one] of all.entries())
-      references.roundDone(one, seen({ de1: isUp(index) ? `192.0.2.${index}` : null }), isUp(index));
+      references.roundDone(one, seen({ de1: isUp(index) ? `192.0.2.${index}` : null }));
   };
   round(() => true);
   expect(references.choose('de1', failing).map(({ name }) => name)).toEqual(['t15', 't14']);
