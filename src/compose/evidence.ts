@@ -8,7 +8,8 @@ import type { Clock } from '#kernel/clock.ts';
 import { messageOf } from '#kernel/errors.ts';
 import type { Log } from '#kernel/log.ts';
 import type { EvidenceGatherer, EvidenceSettings } from '#monitor/evidence/gatherer.ts';
-import { createEvidenceCollector, type EvidenceCollector } from '#monitor/evidence/gathering.ts';
+import type { EvidenceCollector } from '#monitor/evidence/collector.ts';
+import { createEvidenceCollector } from '#monitor/evidence/gathering.ts';
 import { type Incident, voteTable } from '#monitor/judge/incident.ts';
 import type { Board } from '#web/state/board.ts';
 
