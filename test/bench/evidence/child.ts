@@ -1,5 +1,6 @@
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { setTimeout as pause } from 'node:timers/promises';
+import { mortal } from '../../support/children.ts';
 import { createProgram, eventually, query } from '../../support/program.ts';
 import { cpuSeconds, startHelper } from '../tools/processes.ts';
 import { latenessOf, spreadOf } from '../monitor/lateness.ts';
@@ -34,7 +35,7 @@ const inside = (namespace: string, ...command: readonly string[]) =>
 
 const addresses = Array.from({ length: failing }, (_, index) => `10.0.5.${100 + index}`);
 for (const address of addresses) inside(host, 'ip', 'address', 'add', `${address}/32`, 'dev', 'left');
-inside(host, 'sh', '-ec', 'python3 -m http.server 8080 >/dev/null 2>&1 &');
+const web = mortal(spawn('ip', ['netns', 'exec', host, 'python3', '-m', 'http.server', '8080'], { stdio: 'ignore' }));
 
 await using servers = startHelper<object, Arrivals>(new URL('../monitor/servers.ts', import.meta.url));
 const { ports } = await servers.ask({});
@@ -93,4 +94,5 @@ const cost: EvidenceCost = {
   incidents: count('SELECT count(*) AS count FROM incidents'),
 };
 await running.end('SIGTERM');
+web.kill('SIGKILL');
 console.log(JSON.stringify(cost));
