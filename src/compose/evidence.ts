@@ -8,7 +8,8 @@ import type { Clock } from '#kernel/clock.ts';
 import { messageOf } from '#kernel/errors.ts';
 import type { Log } from '#kernel/log.ts';
 import type { EvidenceGatherer, EvidenceSettings } from '#monitor/evidence/gatherer.ts';
-import { createEvidenceCollector, type EvidenceCollector } from '#monitor/evidence/gathering.ts';
+import type { EvidenceCollector } from '#monitor/evidence/collector.ts';
+import { createEvidenceCollector } from '#monitor/evidence/gathering.ts';
 import { type Incident, voteTable } from '#monitor/judge/incident.ts';
 import type { Board } from '#web/state/board.ts';
 
@@ -71,12 +72,12 @@ function gathererOver(
   return {
     nodes: () =>
       inForce().foreignService === null && checking.runs !== null ? online().map(({ info }) => info.name) : null,
-    async gather({ spec, node, failure }, signal) {
+    async gather({ spec, node, failure, references }, signal) {
       const status = online().find(({ info }) => info.name === node);
       if (status === undefined || checking.runs === null) return { document: null, reason: 'the node is not online' };
       const of = z.encode(CheckSpec, spec);
       const { redact } = inForce().evidence;
-      const asked = CheckSpec.parse({ type: 'evidence', host: spec.host, of, failure, redact });
+      const asked = CheckSpec.parse({ type: 'evidence', host: spec.host, of, failure, redact, references });
       const command = { spec: asked, policy: 'private', origin: 'monitor' } as const;
       const [answer] = await checking.runs.runOn([status.info], command, signal, () => {});
       const outcome = answer?.outcome;

@@ -15,7 +15,7 @@ import { createAcknowledgements } from '#monitor/notify/acknowledgement.ts';
 import type { UnstoredDeliveries } from '#monitor/notify/unstored.ts';
 import type { Store } from '#store/sqlite.ts';
 import type { Target } from '#monitor/judge/target.ts';
-import type { EvidenceCollector } from '#monitor/evidence/gathering.ts';
+import type { EvidenceCollector } from '#monitor/evidence/collector.ts';
 import { type Monitor, startMonitor } from '#monitor/monitor.ts';
 import type { MonitorStore } from '#monitor/store.ts';
 import type { Runner } from '#monitor/watch/runner.ts';

@@ -42,6 +42,7 @@ export async function startAgent(options: AgentOptions, machineClock: Clock, ran
   // The monitor's checks never wait for those of strangers.
   const mostOfApi = Math.max(1, Math.floor(options.running * shareOfApi));
   const poolOfApi = createPool({ running: mostOfApi, queued: options.queued });
+  const poolOfInternal = createPool({ running: mostInternal, queued: options.queued });
   const poolOfMany = createPool({ running: mostSendingMany, queued: options.queued });
 
   const probe = async (
@@ -80,6 +81,7 @@ export async function startAgent(options: AgentOptions, machineClock: Clock, ran
       signal.throwIfAborted();
       const work = async () => probe(command, signal, onStarted);
       try {
+        if (checkOf(command.spec.type).isInternal) return await poolOfInternal.run(work);
         if (command.origin !== 'api') return await pool.run(work);
         const next = async () => {
           signal.throwIfAborted();
@@ -99,6 +101,9 @@ export async function startAgent(options: AgentOptions, machineClock: Clock, ran
     },
   };
 }
+
+// Checks that no schedule waits for take no place of those that are due, and little of the CPU at a time.
+const mostInternal = 2;
 
 // Of the checks of the API that send many packets each.
 const mostSendingMany = 4;

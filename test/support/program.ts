@@ -40,9 +40,11 @@ export interface ProgramOptions {
   readonly house?: string;
   /** Variables that it has besides ours. */
   readonly environment?: NodeJS.ProcessEnv;
+  /** A command that runs it, `ip netns exec` for instance. */
+  readonly prefix?: readonly string[];
 }
 
-export async function createProgram({ house = root, environment = {} }: ProgramOptions = {}): Promise<Program> {
+export async function createProgram(options: ProgramOptions = {}): Promise<Program> {
   const folder = await mkdtemp(join(tmpdir(), 'watchpost-'));
   const children: ChildProcess[] = [];
   return {
@@ -51,7 +53,7 @@ export async function createProgram({ house = root, environment = {} }: ProgramO
     async start(config) {
       const path = join(folder, 'watchpost.yaml');
       await writeFile(path, config);
-      const running = await launch(path, house, environment);
+      const running = await launch(path, options);
       children.push(running.process);
       return running;
     },
@@ -62,9 +64,13 @@ export async function createProgram({ house = root, environment = {} }: ProgramO
   };
 }
 
-async function launch(config: string, house: string, environment: NodeJS.ProcessEnv): Promise<Running> {
+async function launch(
+  config: string,
+  { house = root, environment = {}, prefix = [] }: ProgramOptions,
+): Promise<Running> {
+  const [command, ...args] = [...prefix, process.execPath, 'src/watchpost.js', 'run', '--config', config];
   const child = mortal(
-    spawn(process.execPath, ['src/watchpost.js', 'run', '--config', config], {
+    spawn(command, args, {
       cwd: house,
       env: { ...process.env, ...environment },
       stdio: ['ignore', 'inherit', 'pipe'],

@@ -1,6 +1,7 @@
 import type { Random } from '#kernel/random.ts';
 import type { RecordType } from '../dns/spec.ts';
 import type { Spec as DomainSpec } from '../domain/spec.ts';
+import type { Spec as GrpcSpec } from '../grpc/spec.ts';
 import type { Spec as HttpSpec } from '../http/spec.ts';
 import type { Step } from '../stream/step.ts';
 import type { Tls } from '../stream/tls.ts';
@@ -30,9 +31,12 @@ export interface EvidencePlan {
   readonly question?: { readonly name: string; readonly type: RecordType };
   /** The registration to look up even if the name exists. */
   readonly registration?: DomainSpec;
-  readonly tls?: TlsPlan;
+  /** Or why it cannot be gathered although the target has it. */
+  readonly tls?: TlsPlan | { readonly unavailable: string };
   /** A request, and whether it is to become a WebSocket. */
   readonly request?: { readonly spec: HttpSpec; readonly upgrade?: true };
+  /** A call of gRPC's health checking protocol. */
+  readonly call?: GrpcSpec;
   /** A dialogue over a connection, the start of TLS included. */
   readonly dialogue?: { readonly port: number; readonly steps: readonly Step[]; readonly tls: Tls };
   readonly datagram?: { readonly port: number; readonly make: (random: Random) => Uint8Array };

@@ -52,6 +52,8 @@ export async function startEvidence(
   };
   return {
     capability: { able: true },
+    // Nothing is judged by its times.
+    timedByKernel: true,
     async probe(spec, context) {
       const plan = planOf(spec.of);
       if (typeof plan === 'string') return failed(failure('node', 'unsupported', plan));

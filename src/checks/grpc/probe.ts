@@ -18,6 +18,7 @@ export async function probe(
   spec: Spec,
   context: ProbeContext,
   environment: ProbeEnvironment,
+  onResponse: (response: GrpcResponse) => void = () => {},
 ): Promise<Outcome<Detail>> {
   const endpoint = endpointOf(spec.host);
   const wishes = spec.tls === true ? { verify: true } : spec.tls;
@@ -26,11 +27,16 @@ export async function probe(
   return converseOver({ endpoint, spec, tls, detail }, context, environment, async (socket, found) => {
     if (socket instanceof TLSSocket && socket.alpnProtocol !== 'h2')
       return failure('target', 'protocol', 'the server does not speak HTTP/2');
-    return ask(socket, spec, found);
+    return ask(socket, spec, found, onResponse);
   });
 }
 
-async function ask(socket: Socket, spec: Spec, found: Talk<Detail>): Promise<Failure | null> {
+async function ask(
+  socket: Socket,
+  spec: Spec,
+  found: Talk<Detail>,
+  onResponse: (response: GrpcResponse) => void,
+): Promise<Failure | null> {
   const { clock, signal } = found;
   const endpoint = endpointOf(spec.host);
   const start = clock.elapsed();
@@ -45,6 +51,7 @@ async function ask(socket: Socket, spec: Spec, found: Talk<Detail>): Promise<Fai
   try {
     const response = await orAbort(call(socket, encodeRequest(spec.health_of), options), signal);
     found.seconds = toSeconds(clock.elapsed() - start);
+    onResponse(response);
     return judge(response, found.detail);
   } catch (error) {
     if (error instanceof DeadlineError) {
@@ -61,12 +68,17 @@ function judge({ httpStatus, code, message, body }: GrpcResponse, detail: Detail
   if (httpStatus !== 200) return failure('target', 'status', `HTTP status ${httpStatus} instead of an answer of gRPC`);
   if (code === null) return failure('target', 'protocol', 'the answer has no grpc-status');
   if (code !== 0) {
-    const said = message === '' ? '' : `: ${singleLine(decodeURIComponentSafely(message))}`;
-    return failure('target', 'status', `gRPC status ${codes[code] ?? code}${said}`);
+    return failure('target', 'status', `gRPC status ${describeStatus(code, message)}`);
   }
   detail.health = readResponse(body);
   if (detail.health === null) return failure('target', 'protocol', 'the answer is no message of health');
   return detail.health === 'SERVING' ? null : failure('target', 'status', `its health is ${detail.health}`);
+}
+
+/** `UNAVAILABLE: draining`. */
+export function describeStatus(code: number, message: string): string {
+  const text = message === '' ? '' : `: ${singleLine(decodeURIComponentSafely(message))}`;
+  return `${codes[code] ?? code}${text}`;
 }
 
 // Messages are percent-encoded (gRPC's PROTOCOL-HTTP2.md); one that is not well encoded is passed on unchanged.

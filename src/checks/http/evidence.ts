@@ -4,6 +4,8 @@ import { evidenceSecretsOf } from './secrets.ts';
 import type { Spec } from './spec.ts';
 import { placeOf } from './tunnel.ts';
 
+const behindProxy = 'the target is behind an HTTP proxy';
+
 /** The path to the server or the proxy, the chain of certificates unless a proxy is before it, and the response. */
 export function evidence(spec: Spec): EvidencePlan {
   const { target } = firstRequest(spec);
@@ -15,7 +17,9 @@ export function evidence(spec: Spec): EvidencePlan {
     name,
     family,
     path: { protocol: 'tcp', port },
-    ...(target.secure && proxy === undefined && { tls: { port, serverName, ca, client, alpn, before: [] } }),
+    ...(target.secure && {
+      tls: proxy === undefined ? { port, serverName, ca, client, alpn, before: [] } : { unavailable: behindProxy },
+    }),
     request: { spec },
     timeoutMs: spec.timeout,
     secrets: evidenceSecretsOf(spec),

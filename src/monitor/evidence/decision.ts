@@ -1,13 +1,13 @@
 import type { FailureCode } from '#checks/index.ts';
-import type { EvidenceOccasion } from '#history/evidence.ts';
+import type { EvidenceOccasion, GatheredEvidence } from '#history/evidence.ts';
 import { type Incident, isAboutUs, isOwnVote, type VoteLine } from '../judge/incident.ts';
 
 /** How much is gathered, and when. */
 const evidenceLimits = {
   failingNodes: 3,
   healthyNodes: 1,
-  /** How many gatherings a node does at the same time. */
-  perNode: 10,
+  /** How many gatherings a node does at the same time: as many as it has places for. */
+  perNode: 2,
   /** How long an incident lasts whose end is looked at too, in milliseconds. */
   longMs: 3_600_000,
   /** How old an incident may be whose beginning is looked at, in milliseconds. */
@@ -90,9 +90,11 @@ export function decideEvidence(question: EvidenceQuestion): EvidenceDecision {
   if (candidates.length === 0) return refuse('not_failing');
   if (isLeftOut && occasion !== 'demand') return refuse('storm');
   if (isBusy) return { kind: 'wait', reason: 'target_busy' };
-  const nodes = candidates.filter(({ node }) => (loads.get(node) ?? 0) < evidenceLimits.perNode);
-  if (nodes.length === 0) return { kind: 'wait', reason: 'node_busy' };
-  return { kind: 'gather', nodes };
+  // What one node sees shows little without the others, and it is asked once.
+  if (candidates.some(({ node }) => (loads.get(node) ?? 0) >= evidenceLimits.perNode)) {
+    return { kind: 'wait', reason: 'node_busy' };
+  }
+  return { kind: 'gather', nodes: candidates };
 }
 
 function refusalOf(question: EvidenceQuestion): EvidenceRefusal | null {
@@ -162,4 +164,13 @@ export function commonestCode(votes: readonly Pick<VoteLine, 'status' | 'code'>[
     if (status === 'down' && code !== null) counts.set(code, (counts.get(code) ?? 0) + 1);
   const most = Math.max(0, ...counts.values());
   return [...counts].find(([, count]) => count === most)?.[0] ?? null;
+}
+
+/** The gatherings of an incident, as a question has them. */
+export function gatheringsByTime(gathered: readonly GatheredEvidence[]): EvidenceQuestion['gathered'] {
+  return [...Map.groupBy(gathered, ({ at }) => at).values()].flatMap((parts) => {
+    const [first] = parts;
+    const codes = parts.flatMap(({ failure }) => failure ?? []);
+    return first === undefined ? [] : [{ occasion: first.occasion, codes }];
+  });
 }

@@ -1,5 +1,6 @@
 import type { CheckSpec, EvidenceDocument, FailureCode } from '#checks/index.ts';
 import type { Target } from '../judge/target.ts';
+import type { EvidenceReference } from './references.ts';
 
 /** What one node is asked to gather. */
 export interface GatheringRequest {
@@ -7,6 +8,8 @@ export interface GatheringRequest {
   readonly node: string;
   /** What the node saw; null if it sees the target up. */
   readonly failure: FailureCode | null;
+  /** Targets that show whether the node itself is connected. */
+  readonly references: readonly EvidenceReference[];
 }
 
 /** A document, or why there is none, in words. */

@@ -6,9 +6,18 @@ import type { Log } from '#kernel/log.ts';
 import { type Incident, isAboutUs, type VoteLine, voteTable } from '../judge/incident.ts';
 import type { Target } from '../judge/target.ts';
 import type { Vote } from '../judge/vote.ts';
-import { commonestCode, decideEvidence, refusalTexts, type EvidenceDecision, type EvidenceNode } from './decision.ts';
+import {
+  commonestCode,
+  decideEvidence,
+  gatheringsByTime,
+  refusalTexts,
+  type EvidenceDecision,
+  type EvidenceNode,
+} from './decision.ts';
+import type { DemandedEvidence, EvidenceCollector } from './collector.ts';
 import type { EvidenceGatherer, EvidenceSettings } from './gatherer.ts';
 import { createGoodGathering, type GoodGathering } from './good.ts';
+import { createReferences, type References } from './references.ts';
 import { chooseAcrossNetworks, networkOf, type StormCandidate, stormLimits } from './storm.ts';
 
 export interface EvidenceOptions {
@@ -22,24 +31,6 @@ export interface EvidenceOptions {
   readonly onGathered: (incident: Incident) => void;
   readonly clock: Clock;
   readonly log: Log;
-}
-
-/** What an operator asked for. */
-export interface DemandedEvidence {
-  readonly target: string;
-  /** The incident that it is stored with; null if none is open, and then it is not stored. */
-  readonly incident: string | null;
-  readonly parts: readonly GatheredEvidence[];
-}
-
-/** Has nodes gather evidence of incidents, beside all else: nothing waits for it. */
-export interface EvidenceCollector extends AsyncDisposable {
-  /** To be called with incidents that opened, changed or ended, after they were stored. */
-  incidentsChanged(incidents: readonly Incident[]): void;
-  /** To be called with each round. */
-  roundDone(target: Target, votes: readonly Vote[], isUp: boolean): void;
-  /** Gathers now. Throws `usage` if it cannot be done. */
-  gatherNow(target: string): Promise<DemandedEvidence>;
 }
 
 interface WaitingGathering {
@@ -71,11 +62,17 @@ class EvidenceEngine implements EvidenceCollector {
   readonly #begun: (StormCandidate & { readonly at: number })[] = [];
   readonly #complained = new Set<string>();
   readonly #good: GoodGathering;
+  readonly #references: References;
   #timer: Disposable | null = null;
 
   constructor(options: EvidenceOptions) {
     this.#options = options;
-    this.#good = createGoodGathering({ ...options, signal: this.#stopping.signal });
+    this.#good = createGoodGathering({
+      ...options,
+      isBusy: (node) => (this.#loads.get(node) ?? 0) > 0,
+      signal: this.#stopping.signal,
+    });
+    this.#references = createReferences((target) => options.settings().targetOf(target.name) === target);
   }
 
   incidentsChanged(incidents: readonly Incident[]): void {
@@ -87,6 +84,7 @@ class EvidenceEngine implements EvidenceCollector {
   }
 
   roundDone(target: Target, votes: readonly Vote[], isUp: boolean): void {
+    this.#references.roundDone(target, votes);
     if (isUp) return this.#good.roundDone(target, votes);
     for (const incident of this.#open.get(target.name)?.values() ?? []) {
       const lines = voteTable(votes);
@@ -138,6 +136,14 @@ class EvidenceEngine implements EvidenceCollector {
     if (!this.#stopping.signal.aborted) this.#timer ??= this.#options.clock.after(ms, () => this.#pass());
   }
 
+  // A node has a place again.
+  #hasten(): void {
+    if (this.#waiting.size === 0) return;
+    this.#timer?.[Symbol.dispose]();
+    this.#timer = null;
+    this.#wake(soonMs);
+  }
+
   #enqueue(incident: Incident, occasion: EvidenceOccasion, votes: readonly VoteLine[]): void {
     this.#waiting.set(`${incident.id}\n${occasion}`, { incident, occasion, votes });
     this.#wake(settleMs);
@@ -161,7 +167,7 @@ class EvidenceEngine implements EvidenceCollector {
 
   #decide({ incident, occasion, votes }: WaitingGathering, isLeftOut: boolean): EvidenceDecision {
     try {
-      const gathered = byTime(this.#options.store.evidenceOf(incident.id));
+      const gathered = gatheringsByTime(this.#options.store.evidenceOf(incident.id));
       return decideEvidence({ ...this.#stateOf(incident.target), occasion, incident, votes, isLeftOut, gathered });
     } catch (error) {
       this.#complain(incident, error);
@@ -229,16 +235,19 @@ class EvidenceEngine implements EvidenceCollector {
     }
   }
 
-  async #gatherAt({ node, isFailing, failure }: EvidenceNode, { name, spec }: Target) {
+  async #gatherAt({ node, isFailing, failure }: EvidenceNode, target: Target) {
+    const { name, spec } = target;
     const { gatherer, store } = this.#options;
     const loads = this.#loads;
+    const references = this.#references.choose(node, target);
     loads.set(node, (loads.get(node) ?? 0) + 1);
     try {
-      const result = await gatherer.gather({ spec, node, failure }, this.#stopping.signal);
+      const result = await gatherer.gather({ spec, node, failure, references }, this.#stopping.signal);
       const lastGood = isFailing ? store.goodEvidence(name, node) : null;
       return { document: result.document, lastGood, note: result.document === null ? result.reason : null };
     } finally {
       loads.set(node, (loads.get(node) ?? 1) - 1);
+      this.#hasten();
     }
   }
 
@@ -271,11 +280,3 @@ const candidateOf = ({ incident: { target }, votes }: WaitingGathering): StormCa
   target,
   network: networkOf(votes, target),
 });
-
-function byTime(gathered: readonly GatheredEvidence[]) {
-  return [...Map.groupBy(gathered, ({ at }) => at).values()].flatMap((parts) => {
-    const [first] = parts;
-    const codes = parts.flatMap(({ failure }) => failure ?? []);
-    return first === undefined ? [] : [{ occasion: first.occasion, codes }];
-  });
-}

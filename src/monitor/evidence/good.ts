@@ -20,6 +20,8 @@ interface GoodOptions {
   readonly settings: () => EvidenceSettings;
   readonly gatherer: EvidenceGatherer;
   readonly store: Pick<EvidenceStore, 'goodEvidenceTimes' | 'saveGoodEvidence'>;
+  /** Whether a node gathers evidence of a failure. */
+  readonly isBusy: (node: string) => boolean;
   readonly clock: Clock;
   readonly log: Log;
   /** Ends what is being gathered. */
@@ -44,7 +46,15 @@ function timesOf(store: GoodOptions['store'], log: GoodOptions['log']) {
 }
 
 /** At most one a day for each target and node, one at a time. */
-export function createGoodGathering({ settings, gatherer, store, clock, log, signal }: GoodOptions): GoodGathering {
+export function createGoodGathering({
+  settings,
+  gatherer,
+  store,
+  isBusy,
+  clock,
+  log,
+  signal,
+}: GoodOptions): GoodGathering {
   // Days by target and node; null until they are read.
   let days: Map<string, number> | null = null;
   let running: Promise<void> | null = null;
@@ -63,7 +73,7 @@ export function createGoodGathering({ settings, gatherer, store, clock, log, sig
     try {
       const at = clock.now();
       days?.set(keyOf(name, node), evidenceDay(name, node, at));
-      const { document } = await gatherer.gather({ spec, node, failure: null }, signal);
+      const { document } = await gatherer.gather({ spec, node, failure: null, references: [] }, signal);
       if (document !== null) store.saveGoodEvidence(name, node, { at, document });
     } catch (error) {
       if (signal.aborted || hasComplained) return;
@@ -85,6 +95,7 @@ export function createGoodGathering({ settings, gatherer, store, clock, log, sig
       const due = votes.find(
         ({ node, outcome }) =>
           outcome.status === 'up' &&
+          !isBusy(node.name) &&
           known.get(keyOf(target.name, node.name)) !== evidenceDay(target.name, node.name, clock.now()) &&
           gatherer.nodes()?.includes(node.name) === true,
       );

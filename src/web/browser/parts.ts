@@ -34,8 +34,7 @@ export function exchange(name: string, markup: string): void {
   if (old === null) return;
   const fresh = parse(markup, old.parentElement);
   if (fresh === null) return;
-  const open = [...old.querySelectorAll('details')].map((one) => one.open);
-  [...fresh.querySelectorAll('details')].forEach((one, index) => (one.open = open[index] ?? false));
+  keepFolds(old, fresh);
   localise(fresh);
   applyFolds(fresh);
   fresh.classList.add('new');
@@ -45,6 +44,18 @@ export function exchange(name: string, markup: string): void {
   if (place !== null) reachable(fresh)[place]?.focus({ preventScroll: true });
   document.dispatchEvent(new CustomEvent('part', { detail: name }));
 }
+
+// By their names, or by their order if they have none; folds with a name that are new stay as the server wrote them.
+function keepFolds(old: Element, fresh: Element): void {
+  const known = new Map(foldsOf(old));
+  for (const [name, fold] of foldsOf(fresh)) {
+    const before = known.get(name);
+    if (before !== undefined || fold.dataset['fold'] === undefined) fold.open = before?.open ?? false;
+  }
+}
+
+const foldsOf = (root: Element) =>
+  [...root.querySelectorAll('details')].map((one, index) => [one.dataset['fold'] ?? String(index), one] as const);
 
 /** A row or tile of a list; without markup it does not belong there any more. */
 export interface PageListItem {

@@ -6,16 +6,21 @@ import { foreign, html, type Markup, moment, nothing, state } from './markup.ts'
 
 type Path = NonNullable<EvidenceDocument['path']>;
 type Hop = Path['hops'][number];
+type Registration = NonNullable<NonNullable<EvidenceDocument['names']>['registration']>;
 type ResponsePart = NonNullable<EvidenceDocument['response']>;
 
 /** The section of an incident's page about what nodes gathered; nothing if they gathered nothing. */
 export function evidenceSection(evidence: readonly GatheredEvidence[]): Markup {
   const gatherings = gatheringsOf(evidence);
   if (gatherings.length === 0) return nothing;
-  return html`<h2>${words.title}</h2><div data-part="evidence">${gatherings.toReversed().map(gatheringMarkup)}</div>`;
+  return html`<h2>${words.title}</h2><div data-part="evidence">${gatherings.map((one, index) => gatheringMarkup(one, index + 1, gatherings.length)).toReversed()}</div>`;
 }
 
-function gatheringMarkup({ at, occasion, conclusions, parts }: EvidenceGathering, index: number): Markup {
+function gatheringMarkup(
+  { at, occasion, conclusions, parts }: EvidenceGathering,
+  number: number,
+  count: number,
+): Markup {
   const hasDocument = parts.some(({ document }) => document !== null);
   const said =
     conclusions.length > 0
@@ -23,28 +28,34 @@ function gatheringMarkup({ at, occasion, conclusions, parts }: EvidenceGathering
       : hasDocument
         ? html`<p class="soft">${words.nothingConcluded}</p>`
         : nothing;
-  return html`<section><h3>${words.occasions[occasion]} <span class="small soft">${moment(at)}</span></h3>${said}${parts.map((part) => nodeMarkup(part, index === 0))}</section>`;
+  return html`<section><h3>${words.occasions[occasion]} <span class="small soft">${moment(at)}</span></h3>${said}${parts.map((part) => nodeMarkup(part, number, number === count))}</section>`;
 }
 
-function nodeMarkup({ node, isFailing, document, lastGood, note }: GatheredEvidence, isOpen: boolean): Markup {
+function nodeMarkup(
+  { at, node, isFailing, document, lastGood, note }: GatheredEvidence,
+  number: number,
+  isOpen: boolean,
+): Markup {
   if (node === '') return html`<p>${foreign(note ?? '')}</p>`;
   const title = html`<summary>${node} ${state(isFailing ? 'down' : 'up', isFailing ? words.seesIt : words.seesUp)}</summary>`;
   const before = lastGood?.document ?? null;
+  const owner = words.owner(node, number);
   const content =
     document === null
       ? html`<p class="soft">${words.note}: ${foreign(note ?? '')}</p>`
       : [
-          document.path === null ? nothing : pathMarkup(document.path, before?.path ?? null),
-          document.names === null ? nothing : namesMarkup(document.names),
-          document.tls === null ? nothing : tlsMarkup(document.tls),
+          document.path === null ? nothing : pathMarkup(document.path, before?.path ?? null, owner),
+          document.names === null ? nothing : namesMarkup(document.names, owner),
+          document.tls === null ? nothing : tlsMarkup(document.tls, owner),
           document.response === null ? nothing : responseMarkup(document.response, before?.response ?? null),
           document.received === null ? nothing : receivedMarkup(document.received),
-          document.uplink === null ? nothing : uplinkMarkup(document.uplink),
+          document.uplink === null ? nothing : uplinkMarkup(document.uplink, owner),
           missingMarkup(document.missing),
         ];
+  const fold = `${at} ${node}`;
   return isOpen && isFailing
-    ? html`<details open>${title}${content}</details>`
-    : html`<details>${title}${content}</details>`;
+    ? html`<details data-fold="${fold}" open>${title}${content}</details>`
+    : html`<details data-fold="${fold}">${title}${content}</details>`;
 }
 
 function table(label: string, columns: readonly string[], rows: readonly (readonly string[])[]): Markup {
@@ -55,13 +66,23 @@ function table(label: string, columns: readonly string[], rows: readonly (readon
 const part = (title: string, ...content: Markup[]) => html`<h4>${title}</h4>${content}`;
 const line = (text: string) => (text === '' ? nothing : html`<p>${foreign(text)}</p>`);
 
-function pathMarkup(path: Path, good: Path | null): Markup {
+function pathMarkup(path: Path, good: Path | null, owner: string): Markup {
   const title = `${path.protocol.toUpperCase()} ${path.address}${path.port === null ? '' : ` ${path.port}`}`;
   return part(
     words.path,
     line(`${title}: ${words.ends[path.end] ?? path.end}`),
-    table(words.path, [words.hop, words.now, ...(good === null ? [] : [words.good])], pathRows(path, good)),
+    sizeLine(path),
+    table(
+      `${words.path} ${owner}`,
+      [words.hop, words.now, ...(good === null ? [] : [words.good])],
+      pathRows(path, good),
+    ),
   );
+}
+
+function sizeLine({ mtu, large }: Path): Markup {
+  const lost = large?.result === 'lost' ? words.largeLost(large.last_hop) : '';
+  return line([mtu === null ? '' : words.mtu(mtu), lost].filter(Boolean).join(', '));
 }
 
 /** The hops of a path, beside those of the last good one if there is one. */
@@ -82,13 +103,10 @@ function hopText(hop: Hop | undefined): string {
   return `${addresses.join(', ')}${as}${seconds.length === 0 ? '' : ` ${formatSeconds(Math.min(...seconds))}`}`;
 }
 
-function namesMarkup({
-  resolver,
-  answers,
-  failure,
-  rcode,
-  delegation,
-}: NonNullable<EvidenceDocument['names']>): Markup {
+function namesMarkup(
+  { resolver, answers, failure, rcode, delegation, registration }: NonNullable<EvidenceDocument['names']>,
+  owner: string,
+): Markup {
   const own = [resolver ?? '', answers.join(', '), failure ?? rcode ?? ''];
   const servers = delegation.flatMap(({ zone, servers }) =>
     servers.map(({ name, address, answer, failure: fault }) => [
@@ -100,12 +118,22 @@ function namesMarkup({
   );
   return part(
     words.names,
-    table(words.names, [words.resolver, words.answers, words.failure], [own]),
-    table(words.zone, [words.zone, words.authoritative, words.answers, words.failure], servers),
+    table(`${words.names} ${owner}`, [words.resolver, words.answers, words.failure], [own]),
+    table(`${words.zone} ${owner}`, [words.zone, words.authoritative, words.answers, words.failure], servers),
+    registration === undefined ? nothing : line(registrationText(registration)),
   );
 }
 
-function tlsMarkup({ protocol, chain, alert, failure, versions }: NonNullable<EvidenceDocument['tls']>): Markup {
+function registrationText({ domain, registered, expiresAt, status, failure }: Registration): string {
+  const until = expiresAt === null ? '' : words.expires(expiresAt.slice(0, 10));
+  const state = registered === null ? (failure ?? '') : registered ? words.registered : words.notRegistered;
+  return `${words.registration} ${domain}: ${[state, until, ...status].filter(Boolean).join(', ')}`;
+}
+
+function tlsMarkup(
+  { protocol, chain, alert, failure, versions }: NonNullable<EvidenceDocument['tls']>,
+  owner: string,
+): Markup {
   const rows = chain.map(({ subject, issuer, notBefore, notAfter, names }) => [
     names.length === 0 ? subject : `${subject} (${names.join(', ')})`,
     issuer,
@@ -116,7 +144,7 @@ function tlsMarkup({ protocol, chain, alert, failure, versions }: NonNullable<Ev
     words.tls,
     line([protocol ?? '', alert === null ? '' : `${words.alert}: ${alert}`, failure ?? ''].filter(Boolean).join(', ')),
     line(tried.join(', ')),
-    table(words.tls, [words.subject, words.issuer, words.valid], rows),
+    table(`${words.tls} ${owner}`, [words.subject, words.issuer, words.valid], rows),
   );
 }
 
@@ -167,14 +195,17 @@ function receivedMarkup({ bytes, text, failure }: NonNullable<EvidenceDocument['
   );
 }
 
-function uplinkMarkup({ gateway, resolver, references }: NonNullable<EvidenceDocument['uplink']>): Markup {
+function uplinkMarkup(
+  { gateway, resolver, references }: NonNullable<EvidenceDocument['uplink']>,
+  owner: string,
+): Markup {
   const reach = (is: boolean) => (is ? words.reached : words.notReached);
   const rows = [
     ...(gateway === null ? [] : [[words.gateway, gateway.address, reach(gateway.reached)]]),
     ...(resolver === null ? [] : [[words.resolver, resolver.address, reach(resolver.answered)]]),
-    ...references.map(({ name, reached }) => ['', name, reach(reached)]),
+    ...references.map(({ name, reached }) => [words.reference, name, reach(reached)]),
   ];
-  return part(words.uplink, table(words.uplink, ['', '', ''], rows));
+  return part(words.uplink, table(`${words.uplink} ${owner}`, [words.what, words.address, words.state], rows));
 }
 
 function missingMarkup(missing: EvidenceDocument['missing']): Markup {

@@ -3,6 +3,7 @@ import { checkOf, CheckSpec } from '#checks/index.ts';
 import { systemClock } from '#kernel/clock.ts';
 import { issue, issueAuthority, issueIntermediate } from '../../support/certificates.ts';
 import { conclusionsFrom, gatherEvidence } from '../../support/evidence.ts';
+import { grpcServer } from '../../support/grpc-server.ts';
 import { serveHttp, serveRaw } from '../../support/http-servers.ts';
 import { literalGate } from '../../support/literal-gate.ts';
 import { seededRandom } from '../../support/seeded-random.ts';
@@ -203,6 +204,36 @@ test('over IPv6 everything is gathered as over IPv4', async () => {
   expect(document.received).toMatchObject({ bytes: 2, text: 'hi', isSilent: true });
   expect(document.path).toMatchObject({ protocol: 'tcp', address: '::1', family: 6, end: 'reached' });
   expect(document.uplink).toMatchObject({ gateway: null });
+});
+
+test('the answer of gRPC is its health, or status and message', async () => {
+  await using server = await grpcServer(await issue({ ips: ['127.0.0.1'] }));
+  const of = async (health_of: string) => gather({ type: 'grpc', host: server.host, tls: true, health_of });
+  const good = await of('');
+  expect(good.response).toMatchObject({ status: 'SERVING', failure: null });
+  expect(good.tls).toMatchObject({ problem: 'DEPTH_ZERO_SELF_SIGNED_CERT' });
+  const carts = await of('shop.Carts');
+  expect(carts.response).toMatchObject({ status: 'NOT_SERVING', failure: null });
+  expect(conclusionsFrom(carts, 'status', good)).toEqual([
+    'The server answers NOT_SERVING; the last good answer was SERVING.',
+  ]);
+  expect((await of('shop.Other')).response?.status).toMatch(/^NOT_FOUND/);
+  const silent = await tcpServer(() => {});
+  await using _ = silent;
+  const target = { type: 'grpc', host: silent.host, timeout: '300ms' };
+  expect((await gather(target)).response).toMatchObject({
+    status: null,
+    failure: expect.stringMatching(/no answer within|timeout/),
+  });
+});
+
+test('certificates behind an HTTP proxy are missing, with the reason', async () => {
+  const proxy = { url: `http://127.0.0.1:${await closedPort()}` };
+  const { tls, missing } = await gather({ type: 'http', host: 'https://a.example/', proxy, timeout: '300ms' });
+  expect(tls).toBeNull();
+  expect(missing).toContainEqual({ part: 'tls', reason: 'the target is behind an HTTP proxy' });
+  const plain = await gather({ type: 'http', host: 'http://a.example/', proxy, timeout: '300ms' });
+  expect(plain.missing.map(({ part }) => part)).not.toContain('tls');
 });
 
 test('references show whether the node itself is connected', async () => {

@@ -80,6 +80,27 @@ test('nothing of a target becomes markup', () => {
   expect(page).toContain('&lt;script&gt;');
 });
 
+test('the registration of a domain and the size of packets that get through are shown', () => {
+  const registration = {
+    domain: 'shop.example',
+    registered: true,
+    expiresAt: '2026-01-04T00:00:00Z',
+    status: ['redemption period'],
+    failure: null,
+  };
+  const names = { resolver: '10.0.0.53', answers: [], failure: null, rcode: 'NXDOMAIN', delegation: [], registration };
+  const lost = { ...path(hop(1, '10.0.0.1', 0.001)), mtu: 1_400, large: { result: 'lost', last_hop: 3 } as const };
+  const pageOf = (changes: Partial<EvidenceDocument>) =>
+    String(evidenceSection([{ ...one, document: { ...document, ...changes } }]));
+  const page = pageOf({ names, path: lost });
+  expect(page).toContain('Registration of shop.example: registered, until 2026-01-04, redemption period');
+  expect(page).toContain('path MTU 1400 bytes, packets of 1500 bytes are lost after hop 3, without an error message');
+  const gone = { ...registration, registered: false, expiresAt: null, status: [] };
+  expect(pageOf({ names: { ...names, registration: gone } })).toContain('shop.example: not registered');
+  const unknown = { ...gone, registered: null, failure: 'no <answer>' };
+  expect(pageOf({ names: { ...names, registration: unknown } })).toContain('shop.example: no &lt;answer&gt;');
+});
+
 test('a note says why nothing was gathered, and without evidence there is no section', () => {
   expect(String(evidenceSection([]))).toBe('');
   const note = { ...one, node: '', document: null, note: 'sixty <targets> fail' };

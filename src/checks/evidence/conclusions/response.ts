@@ -11,7 +11,9 @@ import {
 } from './view.ts';
 
 const responseOf = ({ document }: NodeEvidence) => document.response;
-const codeOf = (response: ResponseEvidence | null | undefined) => response?.status?.slice(0, 3) ?? null;
+// The three digits of HTTP, or the name of a status or health of gRPC.
+const codeOf = (response: ResponseEvidence | null | undefined) =>
+  /^(?:\d{3}|[^:]+)/.exec(response?.status ?? '')?.[0] ?? null;
 
 function headerOf(response: ResponseEvidence | null | undefined, wanted: string): string | null {
   return response?.headers.find(([name]) => name.toLowerCase() === wanted)?.[1] ?? null;

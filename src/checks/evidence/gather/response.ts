@@ -11,6 +11,7 @@ import { within } from '../../reach.ts';
 import { type ResponseEvidence, retainedBytes } from '../detail.ts';
 import { printable, type Redaction } from '../redaction.ts';
 import { type GatherContext, PartUnavailableError } from './context.ts';
+import { gatherGrpcResponse } from './grpc-response.ts';
 
 const longestMs = 7_000;
 const mostBody = 262_144;
@@ -21,6 +22,7 @@ const excerptBytes = retainedBytes + 16_384;
 /** The response to the target's own request: its head, and the beginning of its body. */
 export async function gatherResponse(given: GatherContext): Promise<ResponseEvidence | null> {
   const { plan, context, tools, redaction } = given;
+  if (plan.call !== undefined) return gatherGrpcResponse(plan.call, given);
   if (plan.request === undefined) return null;
   const { spec, upgrade } = plan.request;
   const { environment } = tools;

@@ -32,6 +32,7 @@ export async function gatherTls(given: GatherContext): Promise<TlsEvidence | nul
   const { plan, context, tools, redaction } = given;
   const { tls } = plan;
   if (tls === undefined) return null;
+  if ('unavailable' in tls) throw new PartUnavailableError(tls.unavailable);
   const limits = { family: plan.family, limitMs: Math.min(plan.timeoutMs, longestMs) };
   return within(limits, context, tools.environment, async (network) => {
     const pinned = await network.pin(plan.name);
