@@ -29,11 +29,15 @@ export function receiptOf(error: unknown, { signal, server, isHandedOver }: Smtp
   const reason = signal.aborted
     ? abortedReason(signal, server)
     : `${server}: ${explain(systemCode(error) ?? '', error, said)}`;
-  return { kind: 'retry', reason, ...(isHandedOver && status === null ? uncertain : {}) };
+  return { kind: 'retry', reason, ...(isHandedOver && status === null ? uncertain(signal, error) : {}) };
 }
 
-// The server may have accepted it: people would get it again and again.
-const uncertain = { isUncertain: true, atLeastMs: 15 * 60_000 } as const;
+// The server may have accepted it, and people would get it again and again. One that is silent often has, and is at work on it (RFC
+// 5321, 4.5.3.2.6); one that closed the connection rather has not.
+function uncertain(signal: AbortSignal, error: unknown) {
+  const isSilent = signal.aborted || systemCode(error) === 'ETIMEDOUT';
+  return { isUncertain: true, atLeastMs: (isSilent ? 15 : 2) * 60_000 } as const;
+}
 
 function abortedReason(signal: AbortSignal, server: string): string {
   const { reason }: { reason: unknown } = signal;
