@@ -31,9 +31,9 @@ const project = (
   },
 });
 
-// Whole programs wait for most of their time, so files of the three projects run beside each other.
-// Unit and contract tests compute, and run before them.
-const ofPrograms = { retry, maxWorkers: availableParallelism(), sequence: { groupOrder: 1 } };
+// Whole programs wait for most of their time, so files of the three projects run beside each other, one more than there are
+// processors. Unit and contract tests compute, and run before them.
+const ofPrograms = { retry, maxWorkers: availableParallelism() + 1, sequence: { groupOrder: 1 } };
 
 /**
  * The order of test files: those of projects that run together take turns, in proportion to their number, the longest first. Files of

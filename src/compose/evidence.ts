@@ -34,7 +34,7 @@ export function startEvidence({
   log,
 }: EvidenceSurroundings): EvidenceCollector {
   return createEvidenceCollector({
-    settings: () => settingsOf(upcoming.inForce()),
+    settings: createSettings(upcoming.inForce),
     gatherer: gathererOver(checking, upcoming.inForce),
     store,
     openIncidents: () => upcoming.watching?.monitor.openIncidents() ?? [],
@@ -45,22 +45,25 @@ export function startEvidence({
   });
 }
 
-// Looked up for every round: by the targets, which change by a reload only.
-const settings = new WeakMap<Config, EvidenceSettings>();
-
-function settingsOf(config: Config): EvidenceSettings {
-  const known = settings.get(config);
-  if (known !== undefined) return known;
-  const { enabled, lastGood, without } = config.evidence;
-  const left = new Set(without);
-  const targets = new Map(config.targets.map((target) => [target.name, target]));
-  const made = {
-    isEnabled: (name: string) => enabled && !left.has(name),
-    lastGood,
-    targetOf: (name: string) => targets.get(name) ?? null,
+// Looked up for every round. Only the last one is kept: the configuration of the start stays as long as the program.
+function createSettings(inForce: () => Config): () => EvidenceSettings {
+  let last: { readonly config: Config; readonly settings: EvidenceSettings } | null = null;
+  return () => {
+    const config = inForce();
+    if (last?.config !== config) last = { config, settings: settingsOf(config) };
+    return last.settings;
   };
-  settings.set(config, made);
-  return made;
+}
+
+function settingsOf({ evidence, targets }: Config): EvidenceSettings {
+  const { enabled, lastGood, without } = evidence;
+  const left = new Set(without);
+  const byName = new Map(targets.map((target) => [target.name, target]));
+  return {
+    isEnabled: (name) => enabled && !left.has(name),
+    lastGood,
+    targetOf: (name) => byName.get(name) ?? null,
+  };
 }
 
 /** Has nodes gather evidence as they run checks, beside the schedule. */

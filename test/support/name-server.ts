@@ -35,7 +35,8 @@ export async function nameServer(handle: (asked: Asked) => void, address = '127.
     from: RemoteInfo | null,
     reply: Asked['reply'],
   ) => {
-    const query = decode(bytes);
+    const query = decoded(bytes);
+    if (query === null) return;
     const [question] = query.questions ?? [];
     const asked: Asked = {
       query,
@@ -103,4 +104,14 @@ export function a(name: string, data: string, ttl = 300): Answer {
 
 export function aaaa(name: string, data: string, ttl = 300): Answer {
   return { type: 'AAAA', name, data, ttl };
+}
+
+// What is no DNS message is dropped, as by a real server: probes of a path come to its port too.
+function decoded(bytes: Buffer): ReturnType<typeof decode> | null {
+  try {
+    return decode(bytes);
+  } catch (error) {
+    if (error instanceof Error) return null;
+    throw error;
+  }
 }

@@ -33,6 +33,12 @@ export function createReferences(isWatched: (target: Target) => boolean): Refere
   // By node and target, the one that was reached last at the end.
   const known = new Map<string, Map<string, Candidate>>();
 
+  // Whether one went that is configured no more.
+  function makeRoom(candidates: Map<string, Candidate>): boolean {
+    for (const [name, { target }] of candidates) if (!isWatched(target)) return candidates.delete(name);
+    return false;
+  }
+
   return {
     roundDone(target, votes) {
       for (const { node, outcome } of votes) {
@@ -40,7 +46,7 @@ export function createReferences(isWatched: (target: Target) => boolean): Refere
         const candidates = known.get(node.name) ?? new Map<string, Candidate>();
         known.set(node.name, candidates);
         const before = candidates.get(target.name);
-        if (before === undefined && candidates.size >= mostKnown) continue;
+        if (before === undefined && candidates.size >= mostKnown && !makeRoom(candidates)) continue;
         const place = before?.target === target ? before : placeOf(target);
         if (place === null) continue;
         candidates.delete(target.name);

@@ -82,3 +82,15 @@ test('of many targets a few are known for each node, and others take the place o
   round((index) => index > 20);
   expect(references.choose('de1', failing).map(({ name }) => name)).toEqual(['t36', 't35']);
 });
+
+test('targets that are configured no more make room for others', () => {
+  let watched: readonly Target[] = [];
+  const references = createReferences((one) => watched.includes(one));
+  const gone = Array.from({ length: 20 }, (_, index) => tcp(`gone-${index}`, `gone-${index}.example:25`));
+  watched = gone;
+  for (const [index, one] of gone.entries()) references.roundDone(one, seen({ de1: `192.0.2.${index}` }));
+  const mail = tcp('mail', 'mail.example:25');
+  watched = [mail];
+  references.roundDone(mail, seen({ de1: '192.0.2.99' }));
+  expect(references.choose('de1', failing)).toEqual([{ name: 'mail', host: 'mail.example:25' }]);
+});
