@@ -81,10 +81,11 @@ function unmet(counts: QueueCounts, { queue, expect }: Spec): Failure | null {
   return null;
 }
 
-// Rejects when the connection breaks: the library then leaves what was asked without an answer.
+// Rejects when the connection breaks: the library then leaves what was asked without an answer. It listens on, because an error that
+// nothing listens for ends the process.
 async function failureOf(stream: OpenStream): Promise<never> {
   return new Promise((_, reject) => {
-    stream.once('error', reject);
+    stream.on('error', reject);
     stream.once('end', () => reject(new EarlyEnd()));
   });
 }

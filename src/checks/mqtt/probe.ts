@@ -90,10 +90,11 @@ async function connected(client: MqttClient): Promise<void> {
   return new Promise((resolve) => void client.once('connect', () => resolve()));
 }
 
-// Rejects when the connection breaks: the library then leaves what was asked without an answer.
+// Rejects when the connection breaks: the library then leaves what was asked without an answer. It listens on, because an error that
+// nothing listens for ends the process.
 async function failureOf(client: MqttClient): Promise<never> {
   return new Promise((_, reject) => {
-    client.once('error', reject);
+    client.on('error', reject);
     client.once('close', () => reject(new EarlyEnd()));
   });
 }

@@ -126,10 +126,11 @@ function valueIn([row]: readonly unknown[]): string | null {
   return textOf(Array.isArray(row) ? row[0] : null);
 }
 
-// Rejects when the connection breaks: the library then leaves what was asked without an answer.
+// Rejects when the connection breaks: the library then leaves what was asked without an answer. It listens on, because an error that
+// nothing listens for ends the process.
 async function failureOf(connection: Connection): Promise<never> {
   return new Promise((_, reject) => {
-    connection.once('error', (error) =>
+    connection.on('error', (error) =>
       reject(systemCode(error) === 'PROTOCOL_CONNECTION_LOST' ? new EarlyEnd() : error),
     );
     connection.once('end', () => reject(new EarlyEnd()));

@@ -121,10 +121,11 @@ async function ask(client: Client, { query }: Spec, detail: ServerDetail): Promi
   detail.server = singleLine(`PostgreSQL ${String(version.rows[0]?.[0] ?? '')}`.trim());
 }
 
-// Rejects when the connection breaks: the library then leaves what was asked without an answer.
+// Rejects when the connection breaks: the library then leaves what was asked without an answer. It listens on, because an error that
+// nothing listens for ends the process.
 async function failureOf(client: Client): Promise<never> {
   return new Promise((_, reject) => {
-    client.once('error', reject);
+    client.on('error', reject);
     client.once('end', () => reject(new EarlyEnd()));
   });
 }

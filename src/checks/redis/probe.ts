@@ -70,10 +70,11 @@ async function ask(client: Redis, { command }: Spec, detail: ServerDetail): Prom
   detail.value = textOf(Array.isArray(reply) ? reply.length : reply);
 }
 
-// Rejects when the connection breaks: the library then leaves what was asked without an answer.
+// Rejects when the connection breaks: the library then leaves what was asked without an answer. It listens on, because an error that
+// nothing listens for ends the process.
 async function failureOf(client: Redis): Promise<never> {
   return new Promise((_, reject) => {
-    client.once('error', reject);
+    client.on('error', reject);
     client.once('close', () => reject(new EarlyEnd()));
   });
 }
