@@ -1,15 +1,18 @@
-import { chown, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, chown, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { systemCode } from '#kernel/errors.ts';
 
 /**
- * Writes a file in one step, with the mode and the owner that it has. A file that is mounted by itself, as in a container, cannot
+ * Writes a file in one step, with the mode and the owner that it has; a link stays a link. A file that is mounted by itself, as in a container, cannot
  * be replaced: it is written in place.
  */
-export async function writeSource(path: string, text: string): Promise<void> {
+export async function writeSource(written: string, text: string): Promise<void> {
+  const path = await realpath(written);
   const { mode, uid, gid } = await stat(path);
   const incoming = `${path}.new`;
   try {
     await writeFile(incoming, text, { mode, flag: 'wx' });
+    // Without what the umask takes away.
+    await chmod(incoming, mode);
     await chown(incoming, uid, gid);
     await rename(incoming, path);
   } catch (error) {

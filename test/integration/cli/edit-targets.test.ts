@@ -1,4 +1,13 @@
-import { chmodSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  lstatSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { commandHere } from '../../support/command.ts';
@@ -86,6 +95,12 @@ test('what does not answer, or would make the configuration wrong, changes nothi
   expect(await run('remove', 'a')).toMatchObject({ code: 2, err: expect.stringContaining('depends_on') });
   expect(await run('remove', 'c')).toMatchObject({ code: 2, err: 'c is no target of this configuration\n' });
   expect(readFileSync(join(folder, '2.yaml'), 'utf8')).toBe(text);
+  // A file that is a link to another place stays one, and keeps its mode.
+  renameSync(join(folder, '2.yaml'), join(program.folder, 'linked'));
+  chmodSync(join(program.folder, 'linked'), 0o666);
+  symlinkSync(join(program.folder, 'linked'), join(folder, '2.yaml'));
   expect(await run('add', closed, '--force', '--name', 'c')).toMatchObject({ code: 0 });
+  expect(lstatSync(join(folder, '2.yaml')).isSymbolicLink()).toBe(true);
+  expect(statSync(join(folder, '2.yaml')).mode & 0o777).toBe(0o666);
   expect(readFileSync(join(folder, '2.yaml'), 'utf8')).toBe(`${text}  c: { check: tcp, host: ${closed} }\n`);
 });
