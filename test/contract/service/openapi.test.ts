@@ -170,13 +170,14 @@ async function askEverything(
   return seen;
 }
 
-/** A check of answers against a schema of the document. Each is compiled once. */
+/** A check of answers against a schema of the document. Each is compiled once, with what it refers to. */
 function validators({ components }: Document) {
-  const ajv = new Ajv2020({ strict: false, validateFormats: false });
+  const ajv = new Ajv2020({ strict: false, validateFormats: false, inlineRefs: false });
+  ajv.addSchema({ $id: 'document', components });
   const compiled = new Map<string, ValidateFunction>();
   return (schema: object): ValidateFunction => {
-    const key = JSON.stringify(schema);
-    const known = compiled.get(key) ?? ajv.compile({ ...schema, components });
+    const key = JSON.stringify(schema).replaceAll('"#/components/', '"document#/components/');
+    const known = compiled.get(key) ?? ajv.compile(JSON.parse(key) as object);
     compiled.set(key, known);
     return known;
   };
