@@ -13,6 +13,9 @@ export interface RealServer extends AsyncDisposable {
   readonly port: number;
   readonly host: string;
   readonly folder: string;
+  /** Stops it from answering, as a machine that is starved does: connections are still accepted by the kernel. */
+  readonly freeze: () => void;
+  readonly thaw: () => void;
 }
 
 export const password = 'correct horse';
@@ -65,7 +68,14 @@ async function startServer({
     }
     await sleep(50);
   }
-  return { port, host: `127.0.0.1:${port}`, folder, [Symbol.asyncDispose]: stop };
+  return {
+    port,
+    host: `127.0.0.1:${port}`,
+    folder,
+    freeze: () => void child.kill('SIGSTOP'),
+    thaw: () => void child.kill('SIGCONT'),
+    [Symbol.asyncDispose]: stop,
+  };
 }
 
 async function answers(port: number): Promise<boolean> {
