@@ -31,7 +31,8 @@ import { memoryLog } from './memory-log.ts';
 /** A service as its documentation describes it, and how it is configured. */
 export interface HttpService {
   readonly name: string;
-  open(origin: string, clock?: Clock): Channel;
+  /** Its entry in `notify`, with the service at this origin. */
+  contact(origin: string): ServiceContact;
   /** Answers requests as the documentation says, those that are wrong included. */
   fake(): (received: Received) => Step;
   /** What no reason may show. */
@@ -40,6 +41,14 @@ export interface HttpService {
   readonly readsStatusOnly: boolean;
   /** Whether a request updates what the first one made, or answers it; null where the service has no such thing. */
   readonly follows: ((later: Received, first: Received) => boolean) | null;
+}
+
+/** An entry as a person writes it, with the contents of its files. */
+export interface ServiceContact {
+  readonly type: string;
+  readonly written: object;
+  readonly files: Readonly<Record<string, string>>;
+  open(clock?: Clock): Channel;
 }
 
 /** A channel with one contact, `ops`, whose entry is written like this. */
@@ -54,6 +63,14 @@ export function openContact<Entry extends z.ZodType>(
   const secrets = Object.fromEntries(Object.entries(files).map(([key, text]) => [key, new Secret(text)]));
   const environment = { clock, log: memoryLog().log, folder: '/nowhere', hostname: 'localhost', renewal: renewalTimes };
   return type.open(environment, () => [{ notify: 'ops', entry, files: secrets }], {});
+}
+
+function contact<Entry extends z.ZodType>(
+  type: ChannelType<string, Entry>,
+  written: object,
+  files: Readonly<Record<string, string>> = {},
+): ServiceContact {
+  return { type: type.name, written, files, open: (clock) => openContact(type, written, files, clock) };
 }
 
 /** The texts of a request as a person would read them: JSON as it is, a form without its encoding. */
@@ -93,8 +110,7 @@ const webhookSecret = 'whsec-0123456789abcdef';
 export const httpServices: readonly HttpService[] = [
   {
     name: 'slack as a bot',
-    open: (origin, clock) =>
-      openContact(slack, { channel: 'C024BE91L', api_url: `${origin}/api` }, { token_file: botToken }, clock),
+    contact: (origin) => contact(slack, { channel: 'C024BE91L', api_url: `${origin}/api` }, { token_file: botToken }),
     fake() {
       let count = 0;
       const posted = new Set<string>();
@@ -120,8 +136,7 @@ export const httpServices: readonly HttpService[] = [
   },
   {
     name: 'slack by a webhook',
-    open: (origin, clock) =>
-      openContact(slack, { url: `${origin}/services/T000/B000/XXXXXXXXXXXXXXXXXXXXXXXX` }, {}, clock),
+    contact: (origin) => contact(slack, { url: `${origin}/services/T000/B000/XXXXXXXXXXXXXXXXXXXXXXXX` }),
     fake:
       () =>
       ({ path, body }) => {
@@ -136,13 +151,8 @@ export const httpServices: readonly HttpService[] = [
   },
   {
     name: 'discord',
-    open: (origin, clock) =>
-      openContact(
-        discord,
-        { url: `${origin}/api/webhooks/223704706495545344/3d89bb7572e0fb30d8128367b3b1b44f` },
-        {},
-        clock,
-      ),
+    contact: (origin) =>
+      contact(discord, { url: `${origin}/api/webhooks/223704706495545344/3d89bb7572e0fb30d8128367b3b1b44f` }),
     fake() {
       let count = 0;
       const posted = new Set<string>();
@@ -175,13 +185,8 @@ export const httpServices: readonly HttpService[] = [
   },
   {
     name: 'teams',
-    open: (origin, clock) =>
-      openContact(
-        teams,
-        { url: `${origin}/workflows/abc/triggers/manual/paths/invoke?sig=0123456789abcdef0123` },
-        {},
-        clock,
-      ),
+    contact: (origin) =>
+      contact(teams, { url: `${origin}/workflows/abc/triggers/manual/paths/invoke?sig=0123456789abcdef0123` }),
     fake:
       () =>
       ({ path, body }) => {
@@ -201,7 +206,7 @@ export const httpServices: readonly HttpService[] = [
   },
   {
     name: 'mattermost',
-    open: (origin, clock) => openContact(mattermost, { url: `${origin}/hooks/${hookKey}` }, {}, clock),
+    contact: (origin) => contact(mattermost, { url: `${origin}/hooks/${hookKey}` }),
     fake:
       () =>
       ({ method, path, body }) => {
@@ -222,7 +227,7 @@ export const httpServices: readonly HttpService[] = [
   },
   {
     name: 'rocketchat',
-    open: (origin, clock) => openContact(rocketchat, { url: `${origin}/hooks/6537f7/${hookKey}` }, {}, clock),
+    contact: (origin) => contact(rocketchat, { url: `${origin}/hooks/6537f7/${hookKey}` }),
     fake:
       () =>
       ({ path, body }) => {
@@ -239,13 +244,8 @@ export const httpServices: readonly HttpService[] = [
   },
   {
     name: 'googlechat',
-    open: (origin, clock) =>
-      openContact(
-        googlechat,
-        { url: `${origin}/v1/spaces/AAAA/messages?key=AIzaSyDummyKey00&token=${hookKey}` },
-        {},
-        clock,
-      ),
+    contact: (origin) =>
+      contact(googlechat, { url: `${origin}/v1/spaces/AAAA/messages?key=AIzaSyDummyKey00&token=${hookKey}` }),
     fake() {
       let count = 0;
       const refusal = (code: number, status: string, message: string) =>
@@ -273,12 +273,11 @@ export const httpServices: readonly HttpService[] = [
   },
   {
     name: 'zulip',
-    open: (origin, clock) =>
-      openContact(
+    contact: (origin) =>
+      contact(
         zulip,
         { url: `${origin}/`, bot: 'watchpost-bot@example.com', stream: 'ops' },
         { api_key_file: zulipKey },
-        clock,
       ),
     fake() {
       let count = 40;
@@ -305,7 +304,7 @@ export const httpServices: readonly HttpService[] = [
   },
   {
     name: 'webex',
-    open: (origin, clock) => openContact(webex, { room: webexRoom, url: origin }, { token_file: webexToken }, clock),
+    contact: (origin) => contact(webex, { room: webexRoom, url: origin }, { token_file: webexToken }),
     fake() {
       let count = 0;
       const posted = new Set<string>();
@@ -331,8 +330,8 @@ export const httpServices: readonly HttpService[] = [
   },
   {
     name: 'telegram',
-    open: (origin, clock) =>
-      openContact(telegram, { chat: -1_001_234_567_890, api_url: origin }, { token_file: telegramToken }, clock),
+    contact: (origin) =>
+      contact(telegram, { chat: -1_001_234_567_890, api_url: origin }, { token_file: telegramToken }),
     fake() {
       let count = 0;
       return ({ path, body }) => {
@@ -355,13 +354,8 @@ export const httpServices: readonly HttpService[] = [
   },
   {
     name: 'signal',
-    open: (origin, clock) =>
-      openContact(
-        signal,
-        { url: origin, number: '+15017122661', recipients: ['+15558675310', 'group.YWJj='] },
-        {},
-        clock,
-      ),
+    contact: (origin) =>
+      contact(signal, { url: origin, number: '+15017122661', recipients: ['+15558675310', 'group.YWJj='] }),
     fake:
       () =>
       ({ path, body }) => {
@@ -378,12 +372,11 @@ export const httpServices: readonly HttpService[] = [
   },
   {
     name: 'twilio',
-    open: (origin, clock) =>
-      openContact(
+    contact: (origin) =>
+      contact(
         twilio,
         { account: twilioAccount, from: '+15017122661', to: '+15558675310', url: origin },
         { token_file: twilioToken },
-        clock,
       ),
     fake: () => (received) => {
       const { path, headers } = received;
@@ -407,7 +400,7 @@ export const httpServices: readonly HttpService[] = [
   },
   {
     name: 'ntfy',
-    open: (origin, clock) => openContact(ntfy, { url: origin, topic: 'alerts' }, { token_file: ntfyToken }, clock),
+    contact: (origin) => contact(ntfy, { url: origin, topic: 'alerts' }, { token_file: ntfyToken }),
     fake:
       () =>
       ({ path, headers, body }) => {
@@ -433,7 +426,7 @@ export const httpServices: readonly HttpService[] = [
   },
   {
     name: 'gotify',
-    open: (origin, clock) => openContact(gotify, { url: `${origin}/` }, { token_file: gotifyToken }, clock),
+    contact: (origin) => contact(gotify, { url: `${origin}/` }, { token_file: gotifyToken }),
     fake() {
       let count = 0;
       const refusal = (errorCode: number, error: string, errorDescription: string) =>
@@ -459,8 +452,7 @@ export const httpServices: readonly HttpService[] = [
   },
   {
     name: 'pushover',
-    open: (origin, clock) =>
-      openContact(pushover, { url: origin }, { token_file: pushoverToken, user_file: pushoverUser }, clock),
+    contact: (origin) => contact(pushover, { url: origin }, { token_file: pushoverToken, user_file: pushoverUser }),
     fake: () => {
       const request = '647d2300-702c-4b38-8b2f-d56326ae460b';
       const refusal = (...errors: string[]) => says(400, { status: 0, request, errors });
@@ -485,8 +477,7 @@ export const httpServices: readonly HttpService[] = [
   },
   {
     name: 'matrix',
-    open: (origin, clock) =>
-      openContact(matrix, { homeserver: origin, room: '!abc:example.com' }, { token_file: accessToken }, clock),
+    contact: (origin) => contact(matrix, { homeserver: origin, room: '!abc:example.com' }, { token_file: accessToken }),
     fake() {
       const events = new Map<string, string>();
       return ({ method, path, headers, body }) => {
@@ -515,7 +506,7 @@ export const httpServices: readonly HttpService[] = [
   },
   {
     name: 'pagerduty',
-    open: (origin, clock) => openContact(pagerduty, { url: origin }, { routing_key_file: routingKey }, clock),
+    contact: (origin) => contact(pagerduty, { url: origin }, { routing_key_file: routingKey }),
     fake:
       () =>
       ({ path, body }) => {
@@ -539,7 +530,7 @@ export const httpServices: readonly HttpService[] = [
   },
   {
     name: 'opsgenie',
-    open: (origin, clock) => openContact(opsgenie, { url: origin }, { api_key_file: geniusKey }, clock),
+    contact: (origin) => contact(opsgenie, { url: origin }, { api_key_file: geniusKey }),
     fake:
       () =>
       ({ path, headers, body }) => {
@@ -563,8 +554,7 @@ export const httpServices: readonly HttpService[] = [
   },
   {
     name: 'splunkoncall',
-    open: (origin, clock) =>
-      openContact(splunkoncall, { url: `${origin}/integrations/generic/20131114/alert/${hookKey}/ops` }, {}, clock),
+    contact: (origin) => contact(splunkoncall, { url: `${origin}/integrations/generic/20131114/alert/${hookKey}/ops` }),
     fake:
       () =>
       ({ path, body }) => {
@@ -584,7 +574,7 @@ export const httpServices: readonly HttpService[] = [
   },
   {
     name: 'alertmanager',
-    open: (origin, clock) => openContact(alertmanager, { urls: [`${origin}/`] }, {}, clock),
+    contact: (origin) => contact(alertmanager, { urls: [`${origin}/`] }),
     fake:
       () =>
       ({ path, body }) => {
@@ -602,13 +592,15 @@ export const httpServices: readonly HttpService[] = [
     secrets: [],
     readsStatusOnly: true,
     follows: (later, first) => {
-      const labels = ({ body }: Received) => JSON.stringify(JSON.parse(body)[0].labels);
-      return labels(later) === labels(first) && JSON.parse(later.body)[0].endsAt === '2026-01-01T12:09:12.000Z';
+      const [of, before] = [later, first].map(({ body }) => JSON.parse(body)[0]);
+      // What is renewed ends ever later. What is over ended when it did, or before the time that was announced.
+      const isOver = of.endsAt === '2026-01-01T12:09:12.000Z' || of.endsAt < before.endsAt;
+      return JSON.stringify(of.labels) === JSON.stringify(before.labels) && isOver;
     },
   },
   {
     name: 'apprise',
-    open: (origin, clock) => openContact(apprise, { url: `${origin}/notify/${hookKey}`, tag: 'ops' }, {}, clock),
+    contact: (origin) => contact(apprise, { url: `${origin}/notify/${hookKey}`, tag: 'ops' }),
     fake:
       () =>
       ({ path, body }) => {
@@ -625,8 +617,8 @@ export const httpServices: readonly HttpService[] = [
   },
   {
     name: 'webhook',
-    open: (origin, clock) =>
-      openContact(webhook, { url: `${origin}/hooks/0123456789abcdefghij` }, { secret_file: webhookSecret }, clock),
+    contact: (origin) =>
+      contact(webhook, { url: `${origin}/hooks/0123456789abcdefghij` }, { secret_file: webhookSecret }),
     fake: () => () => ({ status: 204 }),
     secrets: ['0123456789abcdefghij', webhookSecret],
     readsStatusOnly: true,

@@ -20,7 +20,7 @@ const soon = () => AbortSignal.timeout(20_000);
 describe.concurrent.each(httpServices)('$name', (service) => {
   async function send(answer: () => Step, message: Message = opened, signal = soon()) {
     await using sink = await startSink(answer);
-    const channel = service.open(sink.origin);
+    const channel = service.contact(sink.origin).open();
     const receipt = await channel.send(message, 'ops', signal);
     await channel.close();
     return { receipt, received: sink.received };
@@ -28,7 +28,7 @@ describe.concurrent.each(httpServices)('$name', (service) => {
 
   test.each(mailKinds)('takes a message of the kind $name', async ({ message }) => {
     await using sink = await startSink(service.fake());
-    const channel = service.open(sink.origin);
+    const channel = service.contact(sink.origin).open();
     const receipt = await channel.send(message, 'ops', soon());
     // Who keeps an alert for each incident has no use for what is about none.
     const isUseless =
@@ -50,7 +50,7 @@ describe.concurrent.each(httpServices)('$name', (service) => {
 
   test('sends the same again where a message is repeated', async () => {
     await using sink = await startSink(service.fake());
-    const channel = service.open(sink.origin);
+    const channel = service.contact(sink.origin).open();
     await channel.send(opened, 'ops', soon());
     await channel.send(opened, 'ops', soon());
     const [first, second] = sink.received;
@@ -86,7 +86,7 @@ describe.concurrent.each(httpServices)('$name', (service) => {
 
   test('that never answers ends with the signal, and may have taken it', async () => {
     await using sink = await startSink(() => 'hang');
-    const channel = service.open(sink.origin);
+    const channel = service.contact(sink.origin).open();
     const controller = new AbortController();
     const sending = channel.send(opened, 'ops', controller.signal);
     await expect.poll(() => sink.received.length, { timeout: 20_000 }).toBe(1);
@@ -111,7 +111,7 @@ describe.concurrent.each(httpServices)('$name', (service) => {
   test('that is not there has not taken it', async () => {
     const sink = await startSink();
     await sink[Symbol.asyncDispose]();
-    const channel = service.open(sink.origin);
+    const channel = service.contact(sink.origin).open();
     const receipt = await channel.send(opened, 'ops', soon());
     expect(receipt).toEqual({ kind: 'retry', reason: expect.stringContaining('ECONNREFUSED') });
     await channel.close();
@@ -127,7 +127,7 @@ describe.concurrent.each(httpServices)('$name', (service) => {
 
   test('that is not configured any more gets nothing', async () => {
     await using sink = await startSink();
-    const channel = service.open(sink.origin);
+    const channel = service.contact(sink.origin).open();
     expect(await channel.send(opened, 'gone', soon())).toMatchObject({
       kind: 'rejected',
       reason: expect.stringMatching(/^notify\.gone has no \w+ any more$/),
@@ -154,7 +154,7 @@ describe.concurrent.each(httpServices)('$name', (service) => {
         incidents: [incident],
         deliveries: [one],
       });
-      const channel = { ...service.open(sink.origin, clock), name: 'it' };
+      const channel = { ...service.contact(sink.origin).open(clock), name: 'it' };
       const { log } = memoryLog();
       const options = { store, channels: [channel], clock, random: seededRandom(), log, linkTo: () => null };
       const outbox = createOutbox({ ...options, policyOf: () => alone });
@@ -182,7 +182,7 @@ describe.concurrent.each(httpServices)('$name', (service) => {
     await using sink = await startSink(() => step);
     const clock = new FakeClock('2026-01-01T12:01:30Z');
     const store = new MemoryDeliveries();
-    const channel = { ...service.open(sink.origin, clock), name: 'email' };
+    const channel = { ...service.contact(sink.origin).open(clock), name: 'email' };
     const options = { store, channels: [channel], clock, random: seededRandom(), log: memoryLog().log };
     const outbox = createOutbox({ ...options, linkTo: () => null, policyOf: () => alone });
     const deliver = async () => {
