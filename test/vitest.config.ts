@@ -33,7 +33,7 @@ const project = (
 
 // Whole programs wait for most of their time, so files of the three projects run beside each other, two more than there are
 // processors. Unit and contract tests compute, and run before them.
-const ofPrograms = { retry, maxWorkers: availableParallelism() + 2, sequence: { groupOrder: 1 } };
+const ofPrograms = { retry, maxWorkers: availableParallelism() + 2, sequence: { groupOrder: 2 } };
 
 /**
  * The order of test files: those of projects that run together take turns, in proportion to their number, the longest first. Files of
@@ -62,7 +62,12 @@ export default defineConfig({
       // Nothing here mocks a module or leaves a global behind, so files share a worker and what it has imported.
       project('unit', 60_000, { isolate: false, pool: 'threads' }),
       // Their servers answer late on purpose, so that one more file than there are processors is under way.
-      project('contract', 60_000, { isolate: false, retry, maxWorkers: availableParallelism() + 1 }),
+      project('contract', 60_000, {
+        isolate: false,
+        retry,
+        maxWorkers: availableParallelism() + 1,
+        sequence: { groupOrder: 1 },
+      }),
       project('integration', 240_000, ofPrograms),
       project('e2e', 240_000, ofPrograms),
       project('browser', 240_000, ofPrograms),

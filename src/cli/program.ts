@@ -19,10 +19,12 @@ import { addHubCommands } from './hubs/hub-commands.ts';
 import { addNodeCommands } from './nodes/node-commands.ts';
 import { planConfig } from './config/plan.ts';
 import { addUserCommands } from './users.ts';
+import { addDemoCommand } from './demo/demo-command.ts';
 import type { CommandContext } from './shared/command-context.ts';
 
 const examples = `
 Examples:
+  watchpost demo
   watchpost init
   watchpost check http https://example.com
   watchpost check ping example.com --service https://check.example.com
@@ -80,6 +82,8 @@ export function createProgram(context: CommandContext, finish: (code: number) =>
       const [{ run }, { runOnce }] = await Promise.all([import('./run/run.ts'), import('./run/run-once.ts')]);
       finish(once === undefined ? await run(options, context) : await runOnce({ ...options, once }, context));
     });
+
+  addDemoCommand(program, context, finish);
 
   program
     .command('health')

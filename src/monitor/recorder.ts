@@ -159,8 +159,10 @@ function logIncidents({ dueAt, incidents, deliveries }: RoundRecord, log: Log): 
     const about = { incident: id, target, cause };
     const isNotified = deliveries.some(({ incidentId }) => incidentId === id);
     if (endedAt !== null) log.info({ ...about, closing }, 'incident closed');
-    else if (held !== null) log.warn({ ...about, held: held.why }, 'incident opened, notification suppressed');
-    else if (openedAt === dueAt) log.warn(about, 'incident opened');
+    else if (openedAt === dueAt) {
+      if (held === null) log.warn(about, 'incident opened');
+      else log.warn({ ...about, held: held.why }, 'incident opened, notification suppressed');
+    } else if (held !== null) log.debug({ ...about, held: held.why }, 'incident changed, notification suppressed');
     else if (isNotified) log.warn(about, 'notifying of an incident that was suppressed');
   }
 }

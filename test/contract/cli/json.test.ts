@@ -12,6 +12,7 @@ const shapes = shapesOf(createProgram(silentContext(), () => {}));
 // The only ones that print something and have no --json, with the reason.
 const without: Readonly<Record<string, string>> = {
   'beat run': 'its output is that of the command that it runs',
+  demo: 'it runs on, and prints for people',
   node: 'it runs on, and its log is JSON where no person looks',
   completion: 'it prints a script',
   man: 'it prints a page for man',
