@@ -57,6 +57,8 @@ export interface ChannelType<
   recipientsOf(contact: Contact<z.output<Entry>>): readonly string[];
   /** The delivery policy of its recipients, if this channel prescribes parts of it. */
   policyOf?(wished: DeliveryPolicy): DeliveryPolicy;
+  /** Set where the other side keeps an alert, and may repeat it, until it is sent the end of the incident. */
+  readonly keepsAlerts?: true;
   /** What only shows once the files are read. */
   problemsOf?(contact: Contact<z.output<Entry>>): readonly ContactProblem[];
   /** `contacts` are those of the configuration in force, whenever it is called. */

@@ -64,6 +64,7 @@ export interface AnyChannelType {
   readonly sections: Readonly<Record<string, z.ZodType>>;
   recipientsOf(contact: Contact<unknown>): readonly string[];
   policyOf?(wished: DeliveryPolicy): DeliveryPolicy;
+  readonly keepsAlerts?: true;
   problemsOf?(contact: Contact<unknown>): readonly ContactProblem[];
   open(
     environment: ChannelEnvironment,

@@ -26,6 +26,7 @@ export const opsgenie: ChannelType<'opsgenie', typeof OpsgenieEntry> = {
   summary: 'Creates and closes alerts of Opsgenie.',
   Entry: OpsgenieEntry,
   sections: {},
+  keepsAlerts: true,
   recipientsOf: ({ notify }) => [notify],
   policyOf: withoutGrouping,
   open: (environment, contacts) => createHttpChannel({ name: 'opsgenie', environment, contacts, send }),

@@ -26,6 +26,7 @@ export const pagerduty: ChannelType<'pagerduty', typeof PagerdutyEntry> = {
   summary: 'Triggers and resolves alerts of PagerDuty.',
   Entry: PagerdutyEntry,
   sections: {},
+  keepsAlerts: true,
   recipientsOf: ({ notify }) => [notify],
   problemsOf: ({ files }) =>
     files['routing_key_file'] === undefined || /^[\da-zA-Z]{32}$/.test(files['routing_key_file'].reveal())

@@ -39,6 +39,7 @@ export const pushover: ChannelType<'pushover', typeof PushoverEntry> = {
   summary: 'Pushes messages by Pushover.',
   Entry: PushoverEntry,
   sections: {},
+  keepsAlerts: true,
   recipientsOf: ({ notify }) => [notify],
   problemsOf: (contact) => [
     ...problemOf(contact, 'token_file', 'API token'),

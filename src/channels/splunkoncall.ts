@@ -30,6 +30,7 @@ export const splunkoncall: ChannelType<'splunkoncall', typeof SplunkoncallEntry>
   summary: 'Triggers and resolves incidents of Splunk On-Call (VictorOps).',
   Entry: SplunkoncallEntry,
   sections: {},
+  keepsAlerts: true,
   recipientsOf: ({ notify }) => [notify],
   problemsOf: urlProblems,
   policyOf: withoutGrouping,

@@ -1,3 +1,4 @@
+import { channelTypes } from '#channels/index.ts';
 import { openChannels } from '#compose/delivery.ts';
 import type { Config } from '#config/config.ts';
 import { loadConfig } from '#config/load.ts';
@@ -13,7 +14,7 @@ const attemptMs = 5 * 60_000;
 
 /**
  * Sends a sample of each kind of message to everybody behind a name under `notify`, or behind all of them, and prints what the
- * server answered. It needs no running daemon. Exit code 1 if something was not accepted.
+ * server answered; an alert that a receiver would keep open is ended. It needs no running daemon. Exit code 1 if something was not accepted.
  */
 export async function testAlert(
   name: string | undefined,
@@ -33,7 +34,8 @@ export async function testAlert(
         const channel = channels.find((one) => one.name === channelName);
         const samples = sampleMessages(policy.zone, systemClock.now(), recipient);
         const beginnings = new Map<string, string>();
-        for (const message of samples.filter((one) => kind === undefined || one.kind === kind)) {
+        const sent = samples.filter((one) => kind === undefined || one.kind === kind);
+        for (const message of [...sent, ...closing(channelName, sent, samples)]) {
           if (context.stop.aborted || channel === undefined) break;
           using limit = deadline(systemClock, attemptMs, context.stop);
           const receipt = await channel.send({ ...message, beginnings }, recipient, limit.signal);
@@ -61,6 +63,15 @@ export async function testAlert(
   }
   if (json === true) context.print(jsonText(results));
   return failures > 0 || context.stop.aborted ? 1 : 0;
+}
+
+type Samples = ReturnType<typeof sampleMessages>;
+
+/** What ends the alert that these samples leave open with a receiver that would keep it. */
+function closing(channel: string, sent: Samples, samples: Samples): Samples {
+  const isOpen = sent.at(-1)?.incidents.some(({ endedAt }) => endedAt === null) ?? false;
+  const keepsAlerts = channelTypes.find(({ name }) => name === channel)?.keepsAlerts ?? false;
+  return isOpen && keepsAlerts ? samples.filter(({ kind }) => kind === 'resolved') : [];
 }
 
 const words = { retry: 'not accepted (it would be tried again)', rejected: 'refused for good' } as const;

@@ -6,6 +6,7 @@ import { deliveryRoutes } from '#web/deliveries.ts';
 import { serveWeb } from '../../support/web.ts';
 import { commandHere } from '../../support/command.ts';
 import { delivery } from '../../support/incidents.ts';
+import { startSink } from '../../support/http-sink.ts';
 import { startSmtp } from '../../support/smtp.ts';
 
 let folder: string;
@@ -48,6 +49,22 @@ describe('alert test', () => {
     const smtp = `smtp: { url: "smtp://127.0.0.1:${sink.port}", from: alerts@example.com }`;
     expect(await run(`${smtp}\n${notify}`, 'alert', 'test', '--kind', 'opened')).toMatchObject({ code: 0 });
     expect(sink.received.map(({ recipient }) => recipient)).toEqual(['ops@example.com', 'boss@example.com']);
+  });
+
+  test('ends the alert that it opened at a receiver that would keep it', async () => {
+    await using sink = await startSink(() => ({ status: 202, body: '{"status":"success"}' }));
+    writeFileSync(join(folder, 'key'), '0123456789abcdef0123456789abcdef\n', { mode: 0o600 });
+    const pager = `notify: { pager: { pagerduty: { routing_key_file: ${join(folder, 'key')}, url: "${sink.origin}" } } }`;
+    const { code, printed } = await run(pager, 'alert', 'test', '--kind', 'opened');
+    expect(code).toBe(0);
+    expect(printed.match(/pager {2}\w+ {2}accepted/g)).toEqual([
+      'pager  opened  accepted',
+      'pager  resolved  accepted',
+    ]);
+    expect(sink.received.map(({ body }) => JSON.parse(body))).toMatchObject([
+      { event_action: 'trigger', dedup_key: 'sample/down/0', payload: { summary: expect.stringMatching(/^\[TEST\]/) } },
+      { event_action: 'resolve', dedup_key: 'sample/down/0' },
+    ]);
   });
 
   test('says why a server takes nothing, with exit code 1', async () => {
