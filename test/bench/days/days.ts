@@ -1,5 +1,6 @@
 import type { Day, World } from './day.ts';
 import type { MailMood } from './mail-server.ts';
+import { machineDays, monitorDays } from './monitor-days.ts';
 import type { Behaviour } from './target.ts';
 
 const one = (world: World) => world.targets.slice(0, 1);
@@ -37,10 +38,6 @@ function badMail(name: string, what: string, mood: MailMood, more: Partial<Day> 
     },
   };
 }
-
-const eachSystem = async (world: World, act: (system: World['systems'][number]) => unknown) => {
-  await Promise.all(world.systems.map(async (system) => act(system)));
-};
 
 export const days: readonly Day[] = [
   outage('outage', 'a target refuses connections for 60 s', 'refuse'),
@@ -135,82 +132,7 @@ export const days: readonly Day[] = [
   badMail('mail-refuses', 'the mail server refuses the second of two recipients; only the first counts', 'picky', {
     hasSecond: true,
   }),
-  {
-    name: 'kill',
-    what: 'kill -9 of the monitor 5 s after a target went down, started 15 s later; down for 90 s',
-    targets: 4,
-    async live(world) {
-      await world.fail(one(world), 'refuse');
-      await world.wait(5);
-      await eachSystem(world, async (system) => system.signal('SIGKILL'));
-      await world.wait(15);
-      await eachSystem(world, (system) => system.start());
-      await world.wait(70);
-      await world.recover(one(world));
-    },
-  },
-  {
-    name: 'kill-later',
-    what: 'the same 50 s after a target went down, when its mail is sent; down for 120 s',
-    targets: 4,
-    async live(world) {
-      await world.fail(one(world), 'refuse');
-      await world.wait(50);
-      await eachSystem(world, async (system) => system.signal('SIGKILL'));
-      await world.wait(10);
-      await eachSystem(world, (system) => system.start());
-      await world.wait(60);
-      await world.recover(one(world));
-    },
-  },
-  {
-    name: 'restart',
-    what: 'the monitor is restarted 50 s after a target went down, and that ends before it is back',
-    targets: 4,
-    async live(world) {
-      await world.fail(one(world), 'refuse');
-      await world.wait(50);
-      await eachSystem(world, async (system) => system.stop());
-      await world.recover(one(world));
-      await world.wait(5);
-      await eachSystem(world, (system) => system.start());
-      await world.wait(30);
-    },
-  },
-  {
-    name: 'freeze',
-    what: 'the monitor is stopped (SIGSTOP) for 60 s; a target goes down meanwhile, for 120 s',
-    targets: 4,
-    async live(world) {
-      await eachSystem(world, async (system) => system.signal('SIGSTOP'));
-      await world.wait(20);
-      await world.fail(one(world), 'refuse');
-      await world.wait(40);
-      await eachSystem(world, async (system) => system.signal('SIGCONT'));
-      await world.wait(80);
-      await world.recover(one(world));
-    },
-  },
-  {
-    name: 'disk',
-    what: "the monitor's disk is full for 90 s; a target goes down meanwhile, for 60 s, and another afterwards, for 60 s",
-    targets: 4,
-    hasSmallDisks: true,
-    async live(world) {
-      await eachSystem(world, (system) => system.fillDisk());
-      await world.wait(10);
-      await world.fail(one(world), 'refuse');
-      await world.wait(60);
-      await world.recover(one(world));
-      await world.wait(20);
-      await eachSystem(world, (system) => system.freeDisk());
-      await world.wait(10);
-      const second = world.targets.slice(1, 2);
-      await world.fail(second, 'refuse');
-      await world.wait(60);
-      await world.recover(second);
-    },
-  },
+  ...monitorDays,
   {
     name: 'certificate',
     what: 'a certificate that ends in 2 days for 90 s (limit 14 days)',
@@ -235,32 +157,30 @@ export const days: readonly Day[] = [
       await world.recover(one(world), 'steady');
     },
   },
-  {
-    name: 'reload',
-    what: 'a reload of a configuration with a mistake; 10 s later a target goes down for 60 s',
-    targets: 4,
+  ...machineDays,
+  badMail('mail-hour', 'the mail server is away for an hour, while a target goes down', 'away', {
+    isExtra: true,
+    settle: 900,
     async live(world) {
-      await eachSystem(world, async (system) => {
-        system.breakConfiguration();
-        await system.reload();
-      });
-      await world.wait(10);
+      await world.mail.turn('away');
       await world.fail(one(world), 'refuse');
-      await world.wait(60);
+      await world.wait(3_600);
+      await world.mail.turn('there');
+      await world.wait(900);
       await world.recover(one(world));
     },
-  },
+  }),
   {
-    name: 'clock',
-    what: "the monitor's clock is set an hour ahead, and back 60 s later, while a target is down for 90 s",
-    targets: 4,
-    isClock: true,
+    name: 'short',
+    what: 'a target refuses connections for 20 s, with a check every 2 s',
+    targets: 2,
+    isExtra: true,
+    times: { every: 2, retry: 1, timeout: 2, groupWait: 1, groupInterval: 3 },
+    warmUp: 8,
+    settle: 15,
     async live(world) {
       await world.fail(one(world), 'refuse');
-      await eachSystem(world, (system) => system.setUp.setClock?.(3_600_000));
-      await world.wait(60);
-      await eachSystem(world, (system) => system.setUp.setClock?.(0));
-      await world.wait(30);
+      await world.wait(20);
       await world.recover(one(world));
     },
   },

@@ -27,7 +27,11 @@ export interface Programs {
 }
 
 /** Starts programs where the monitors are; what they print goes into files in the folder. */
-export function createPrograms(folder: string, setUp: SetUp): Programs {
+export function createPrograms(
+  folder: string,
+  setUp: SetUp,
+  environment: Readonly<Record<string, string>> = {},
+): Programs {
   const children: ChildProcess[] = [];
   /** Those that are the system itself. */
   const own = () => children.filter((child, index) => setUp.commands[index]?.isApart !== true && isRunning(child));
@@ -39,7 +43,7 @@ export function createPrograms(folder: string, setUp: SetUp): Programs {
     const output = openSync(join(folder, `output-${index}.log`), 'a');
     const child = spawn(program, args, {
       cwd: folder,
-      env: { ...process.env, ...command.environment },
+      env: { ...process.env, ...environment, ...command.environment },
       stdio: ['ignore', output, output],
     });
     closeSync(output);
