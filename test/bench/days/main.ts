@@ -1,4 +1,4 @@
-import { execFileSync, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -10,8 +10,8 @@ import type { Day } from './day.ts';
 import { days } from './days.ts';
 import { differencesOf, readRun, type RunRecord, saveRun } from './record.ts';
 import { type DayResult, judgeAgain } from './result.ts';
+import { findInstalled, type Installed } from './installed.ts';
 import { systems } from './systems/index.ts';
-import type { System } from './systems/system.ts';
 import { dayTable, historyCellOf, sumTable } from './table.ts';
 
 // The same bad days for Watchpost and for others: each day is a process with namespaces of its own, where all systems watch the same
@@ -46,32 +46,12 @@ if (unknown.length > 0)
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
 if (options.compare) process.exitCode = compare(positionals.map(readRun));
 else if (options.judge === undefined) await runRepeatedly();
-else print(await judgeKept(options.judge), findInstalled());
-
-interface Installed {
-  readonly system: System;
-  readonly versions: string;
-}
-
-function findInstalled(): readonly Installed[] {
-  const found: Installed[] = [];
-  const own = JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8')) as {
-    version: string;
-  };
-  for (const system of systems.filter(({ name }) => options.system?.some((part) => name.includes(part)) ?? true)) {
-    const missing = system.packages.filter((name) => versionOf(name) === null);
-    const packages = system.packages.map((name) => `${name} ${versionOf(name) ?? ''}`).join(', ');
-    const versions = packages === '' ? `watchpost ${own.version}` : packages;
-    if (missing.length === 0) found.push({ system, versions });
-    console.log(`- ${system.name}: ${missing.length > 0 ? `not run, not installed: ${missing.join(', ')}` : versions}`);
-  }
-  return found;
-}
+else print(await judgeKept(options.judge), findInstalled(options.system));
 
 async function runRepeatedly(): Promise<void> {
   const obstacle = namespaceObstacle();
   if (obstacle !== null) throw new Error(`the days cannot be run here: ${obstacle}`);
-  const installed = findInstalled();
+  const installed = findInstalled(options.system);
   console.log(`- seed ${options.seed}\n`);
   const runs: RunRecord[] = [];
   let isComplete = true;
@@ -139,15 +119,6 @@ function print(done: readonly DayResult[], installed: readonly Installed[]): voi
     ),
   );
   if (faults.length > 0) console.log(`without a history:\n${faults.join('\n')}`);
-}
-
-/** The version of a Debian package, or null if it is not installed. */
-function versionOf(name: string): string | null {
-  try {
-    return execFileSync('dpkg-query', ['-W', '-f', '${Version}', name], { encoding: 'utf8', stdio: 'pipe' });
-  } catch {
-    return null;
-  }
 }
 
 async function run(day: Day, folder: string, installed: readonly Installed[]): Promise<DayResult | null> {

@@ -48,7 +48,8 @@ export function participantOf(
     path,
     ...(zone !== undefined && { zone }),
   });
-  const programs = createPrograms(folder, setUp, zone === undefined ? {} : { TZ: `:${zone.file}` });
+  const environment: Readonly<Record<string, string>> = zone === undefined ? {} : { TZ: `:${zone.file}` };
+  const programs = createPrograms(folder, setUp, { environment });
   return { system, programs, folder, path };
 }
 

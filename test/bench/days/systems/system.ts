@@ -72,7 +72,7 @@ export interface Past {
   readonly from: number;
   readonly to: number;
   /** Runs a short command where the monitors are and returns its output. */
-  run(words: readonly string[]): string;
+  readonly run: (words: readonly string[]) => string;
 }
 
 /** What one mail reports. */
