@@ -5,7 +5,10 @@ import type { Behaviour } from './target.ts';
 
 const one = (world: World) => world.targets.slice(0, 1);
 
-/** One target fails for a minute in this way. */
+/**
+ * One target fails for a minute in this way. No outage is as long as some intervals, except by chance: histories of samples would be
+ * right about it more often than they are.
+ */
 function outage(name: string, what: string, behaviour: Behaviour): Day {
   return {
     name,
@@ -13,7 +16,7 @@ function outage(name: string, what: string, behaviour: Behaviour): Day {
     targets: 4,
     async live(world) {
       await world.fail(one(world), behaviour);
-      await world.wait(60);
+      await world.wait(63);
       await world.recover(one(world));
     },
   };
@@ -33,14 +36,14 @@ function badMail(name: string, what: string, mood: MailMood, more: Partial<Day> 
       await world.fail(one(world), 'refuse');
       await world.wait(60);
       await world.mail.turn('there');
-      await world.wait(75);
+      await world.wait(78);
       await world.recover(one(world));
     },
   };
 }
 
 export const days: readonly Day[] = [
-  outage('outage', 'a target refuses connections for 60 s', 'refuse'),
+  outage('outage', 'a target refuses connections for 63 s', 'refuse'),
   {
     name: 'blip',
     what: 'a target refuses connections for 3 s, three times',
@@ -56,7 +59,7 @@ export const days: readonly Day[] = [
   },
   {
     name: 'flapping',
-    what: 'a target fails for 6 to 12 s, five times, then for 60 s',
+    what: 'a target fails for 6 to 12 s, five times, then for 63 s',
     targets: 4,
     async live(world) {
       for (let times = 0; times < 5; times += 1) {
@@ -66,28 +69,28 @@ export const days: readonly Day[] = [
         await world.wait(10 + world.random.next() * 5);
       }
       await world.fail(one(world), 'refuse');
-      await world.wait(60);
+      await world.wait(63);
       await world.recover(one(world));
     },
   },
   {
     name: 'storm',
-    what: '30 targets refuse connections for 75 s; 20 s later an unrelated one, for 75 s',
+    what: '30 targets refuse connections for 77 s; 20 s later an unrelated one, for 77 s',
     targets: 34,
     async live(world) {
       const [many, other] = [world.targets.slice(0, 30), world.targets.slice(30, 31)];
       await world.fail(many, 'refuse');
       await world.wait(20);
       await world.fail(other, 'silent');
-      await world.wait(55);
+      await world.wait(57);
       await world.recover(many);
       await world.wait(20);
       await world.recover(other);
     },
   },
-  outage('silent', 'a target accepts connections and is silent for 60 s', 'silent'),
-  outage('error', 'a target answers 503 for 60 s', 'error'),
-  outage('reset', 'a target resets connections for 60 s', 'reset'),
+  outage('silent', 'a target accepts connections and is silent for 63 s', 'silent'),
+  outage('error', 'a target answers 503 for 63 s', 'error'),
+  outage('reset', 'a target resets connections for 63 s', 'reset'),
   {
     name: 'uplink',
     what: 'the monitors lose their link for 45 s, routes return in steps for 20 s; one target of 12 stays down for another 75 s',
@@ -113,7 +116,7 @@ export const days: readonly Day[] = [
   },
   {
     name: 'resolver',
-    what: 'the name server is silent for 60 s; 45 s later a target refuses connections for 60 s',
+    what: 'the name server is silent for 60 s; 45 s later a target refuses connections for 63 s',
     targets: 4,
     areNamed: true,
     async live(world) {
@@ -122,7 +125,7 @@ export const days: readonly Day[] = [
       world.names.turn(true);
       await world.wait(45);
       await world.fail(one(world), 'refuse');
-      await world.wait(60);
+      await world.wait(63);
       await world.recover(one(world));
     },
   },
@@ -172,7 +175,7 @@ export const days: readonly Day[] = [
   }),
   {
     name: 'short',
-    what: 'a target refuses connections for 20 s, with a check every 2 s',
+    what: 'a target refuses connections for 21 s, with a check every 2 s',
     targets: 2,
     isExtra: true,
     times: { every: 2, retry: 1, timeout: 2, groupWait: 1, groupInterval: 3 },
@@ -180,7 +183,7 @@ export const days: readonly Day[] = [
     settle: 15,
     async live(world) {
       await world.fail(one(world), 'refuse');
-      await world.wait(20);
+      await world.wait(21);
       await world.recover(one(world));
     },
   },

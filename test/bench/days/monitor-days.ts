@@ -14,17 +14,17 @@ const eachSystem = async (world: World, act: (system: World['systems'][number]) 
   await Promise.all(world.systems.map(async (system) => act(system)));
 };
 
-/** Local time changes by an hour 30 s after a target went down, and a minute before it is back. */
+/** Local time changes by an hour half a minute after a target went down, and a minute before it is back. */
 function localTimeDay(localTime: 'begins' | 'ends'): Day {
   return {
     name: `summer-time-${localTime}`,
-    what: `summer time ${localTime}; a target goes down 30 s before, for 90 s`,
+    what: `summer time ${localTime}; a target goes down half a minute before, for 93 s`,
     targets: 4,
     localTime,
     async live(world) {
-      await world.waitForChange(30);
+      await world.waitForChange(25 + world.random.next() * 10);
       await world.fail(one(world), 'refuse');
-      await world.wait(90);
+      await world.wait(93);
       await world.recover(one(world));
     },
   };
@@ -33,7 +33,7 @@ function localTimeDay(localTime: 'begins' | 'ends'): Day {
 export const monitorDays: readonly Day[] = [
   {
     name: 'kill',
-    what: 'kill -9 of the monitor 5 s after a target went down, started 15 s later; down for 90 s',
+    what: 'kill -9 of the monitor 5 s after a target went down, started 15 s later; down for 93 s',
     targets: 4,
     async live(world) {
       await world.fail(one(world), 'refuse');
@@ -41,13 +41,13 @@ export const monitorDays: readonly Day[] = [
       await eachSystem(world, async (system) => system.signal('SIGKILL'));
       await world.wait(15);
       await eachSystem(world, (system) => system.start());
-      await world.wait(70);
+      await world.wait(73);
       await world.recover(one(world));
     },
   },
   {
     name: 'kill-later',
-    what: 'the same 60 s after a target went down, when its mail is sent; down for 130 s',
+    what: 'the same 60 s after a target went down, when its mail is sent; down for 133 s',
     targets: 4,
     async live(world) {
       await world.fail(one(world), 'refuse');
@@ -55,7 +55,7 @@ export const monitorDays: readonly Day[] = [
       await eachSystem(world, async (system) => system.signal('SIGKILL'));
       await world.wait(10);
       await eachSystem(world, (system) => system.start());
-      await world.wait(60);
+      await world.wait(63);
       await world.recover(one(world));
     },
   },
@@ -75,7 +75,7 @@ export const monitorDays: readonly Day[] = [
   },
   {
     name: 'freeze',
-    what: 'the monitor is stopped (SIGSTOP) for 60 s; a target goes down meanwhile, for 120 s',
+    what: 'the monitor is stopped (SIGSTOP) for 60 s; a target goes down meanwhile, for 123 s',
     targets: 4,
     async live(world) {
       await eachSystem(world, async (system) => system.signal('SIGSTOP'));
@@ -83,27 +83,27 @@ export const monitorDays: readonly Day[] = [
       await world.fail(one(world), 'refuse');
       await world.wait(40);
       await eachSystem(world, async (system) => system.signal('SIGCONT'));
-      await world.wait(80);
+      await world.wait(83);
       await world.recover(one(world));
     },
   },
   {
     name: 'disk',
-    what: "the monitor's disk is full for 90 s; a target goes down meanwhile, for 60 s, and another afterwards, for 60 s",
+    what: "the monitor's disk is full for 90 s; a target goes down meanwhile, for 63 s, and another afterwards, for 63 s",
     targets: 4,
     hasSmallDisks: true,
     async live(world) {
       await eachSystem(world, (system) => system.fillDisk());
       await world.wait(10);
       await world.fail(one(world), 'refuse');
-      await world.wait(60);
+      await world.wait(63);
       await world.recover(one(world));
-      await world.wait(20);
+      await world.wait(17);
       await eachSystem(world, (system) => system.freeDisk());
       await world.wait(10);
       const second = world.targets.slice(1, 2);
       await world.fail(second, 'refuse');
-      await world.wait(60);
+      await world.wait(63);
       await world.recover(second);
     },
   },
@@ -112,7 +112,7 @@ export const monitorDays: readonly Day[] = [
 export const machineDays: readonly Day[] = [
   {
     name: 'reload',
-    what: 'a reload of a configuration with a mistake; 10 s later a target goes down for 60 s',
+    what: 'a reload of a configuration with a mistake; 10 s later a target goes down for 63 s',
     targets: 4,
     async live(world) {
       await eachSystem(world, async (system) => {
@@ -121,13 +121,13 @@ export const machineDays: readonly Day[] = [
       });
       await world.wait(10);
       await world.fail(one(world), 'refuse');
-      await world.wait(60);
+      await world.wait(63);
       await world.recover(one(world));
     },
   },
   {
     name: 'clock',
-    what: "the monitor's clock is set an hour ahead, and back 60 s later, while a target is down for 90 s",
+    what: "the monitor's clock is set an hour ahead, and back 60 s later, while a target is down for 93 s",
     targets: 4,
     isClock: true,
     async live(world) {
@@ -135,7 +135,7 @@ export const machineDays: readonly Day[] = [
       await eachSystem(world, (system) => system.setUp.setClock?.(3_600_000));
       await world.wait(60);
       await eachSystem(world, (system) => system.setUp.setClock?.(0));
-      await world.wait(30);
+      await world.wait(33);
       await world.recover(one(world));
     },
   },
