@@ -46,6 +46,7 @@ export function participantOf(
     gateway,
     times,
     path,
+    needsClock: day.isClock === true,
     ...(zone !== undefined && { zone }),
   });
   const environment: Readonly<Record<string, string>> = zone === undefined ? {} : { TZ: `:${zone.file}` };

@@ -33,17 +33,26 @@ export function verdictOf({ verdict: { due, came, falseMails, repeated } }: Syst
     .join(', ');
 }
 
-/** What differs in the verdicts of two runs, a line for each system and day; systems and days of one run only included. */
-export function differencesOf(one: RunRecord, other: RunRecord): readonly string[] {
+/** A verdict that is not the same in two runs. */
+interface Difference {
+  readonly day: string;
+  readonly system: string;
+  readonly verdicts: readonly [string, string];
+}
+
+/** What differs in the verdicts of two runs; days and systems of one run only included. */
+export function differencesOf(one: RunRecord, other: RunRecord): readonly Difference[] {
   const [before, after] = [verdictsOf(one), verdictsOf(other)];
-  return [...new Set([...before.keys(), ...after.keys()])].flatMap((key) => {
-    const [first = 'not run', second = 'not run'] = [before.get(key), after.get(key)];
-    return first === second ? [] : [`${key}: ${first} | ${second}`];
+  return [...new Map([...before, ...after])].flatMap(([key, { day, system }]) => {
+    const verdicts = [before.get(key)?.verdict ?? 'not run', after.get(key)?.verdict ?? 'not run'] as const;
+    return verdicts[0] === verdicts[1] ? [] : [{ day, system, verdicts }];
   });
 }
 
-function verdictsOf({ days }: RunRecord): ReadonlyMap<string, string> {
+function verdictsOf({ days }: RunRecord): ReadonlyMap<string, { day: string; system: string; verdict: string }> {
   return new Map(
-    days.flatMap(({ day, results }) => results.map((one) => [`${day}, ${one.system}`, verdictOf(one)] as const)),
+    days.flatMap(({ day, results }) =>
+      results.map((one) => [`${day} ${one.system}`, { day, system: one.system, verdict: verdictOf(one) }] as const),
+    ),
   );
 }

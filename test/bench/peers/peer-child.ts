@@ -93,6 +93,7 @@ async function createPeer(system: System, count: number, folder: string): Promis
     gateway: loopback,
     times: usualTimes,
     path: '/',
+    needsClock: false,
   });
   // What stands for a mail transfer agent is no part of the system.
   const commands = setUp.commands.filter(({ isApart }) => isApart !== true);

@@ -255,9 +255,9 @@ describe('two runs', () => {
     const first = run([result('Some', {}), result('Other', { due: 0, came: 0 })]);
     const second = run([result('Some', { came: 1, repeated: 2 }), result('Third', { falseMails: 1 })]);
     expect(differencesOf(first, second)).toEqual([
-      'one, Some: all | 1 of 2, again',
-      'one, Other: silent | not run',
-      'one, Third: not run | all, false ones',
+      { day: 'one', system: 'Some', verdicts: ['all', '1 of 2, again'] },
+      { day: 'one', system: 'Other', verdicts: ['silent', 'not run'] },
+      { day: 'one', system: 'Third', verdicts: ['not run', 'all, false ones'] },
     ]);
   });
 });

@@ -1,10 +1,12 @@
 import { globSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { withFakeTime } from './fake-time.ts';
 import { uptimesOfLogs } from './hard-states.ts';
 import { writeMailProgram } from './mail-program.ts';
 import {
   attempts,
   certificateDays,
+  type Command,
   type Mail,
   namesIn,
   type Plan,
@@ -37,10 +39,15 @@ export const icinga: System = {
     const path = `${folder}:${process.env['PATH'] ?? ''}`;
     const environment = { ICINGA2_USER: 'root', ICINGA2_GROUP: 'root', PATH: path };
     const start = `${mounts.join(' && ')} && exec icinga2 daemon -c ${configuration}`;
+    const commands: readonly Command[] = [
+      { words: ['unshare', '--mount', 'sh', '-c', start], environment },
+      mail.command,
+    ];
     return {
-      commands: [{ words: ['unshare', '--mount', 'sh', '-c', start], environment }, mail.command],
+      commands,
       configuration,
       check: ['env', 'ICINGA2_USER=root', 'ICINGA2_GROUP=root', 'icinga2', 'daemon', '--validate', '-c', configuration],
+      ...(plan.needsClock && withFakeTime(folder, commands)),
     };
   },
   read,

@@ -1,6 +1,16 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { certificateDays, type Mail, namesIn, type Plan, type Report, type System, type TargetPlan } from './system.ts';
+import { withFakeTime } from './fake-time.ts';
+import {
+  certificateDays,
+  type Command,
+  type Mail,
+  namesIn,
+  type Plan,
+  type Report,
+  type System,
+  type TargetPlan,
+} from './system.ts';
 
 // monit(1): "Setting a mail server for alert delivery", "Event queue", "Connection testing" and "Fault tolerance". It has no test
 // of the time that an answer takes.
@@ -23,10 +33,12 @@ ${recipients.map((address) => `set alert ${address} not on { instance, action }`
 ${targets.map((target) => testOf(target, plan)).join('\n')}
 `;
     writeFileSync(configuration, text, { mode: 0o600 });
+    const commands: readonly Command[] = [{ words: ['monit', '-I', '-c', configuration], restarts: true }];
     return {
-      commands: [{ words: ['monit', '-I', '-c', configuration], restarts: true }],
+      commands,
       configuration,
       check: ['monit', '-t', '-c', configuration],
+      ...(plan.needsClock && withFakeTime(folder, commands)),
     };
   },
   read,

@@ -1,10 +1,12 @@
 import { globSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { withFakeTime } from './fake-time.ts';
 import { uptimesOfLogs } from './hard-states.ts';
 import { writeMailProgram } from './mail-program.ts';
 import {
   attempts,
   certificateDays,
+  type Command,
   type Mail,
   namesIn,
   type Plan,
@@ -30,7 +32,8 @@ export const nagios: System = {
     writeFileSync(configuration, objectsOf(plan, mail.path));
     const main = join(folder, 'nagios.cfg');
     writeFileSync(main, mainOf(folder, configuration));
-    return { commands: [{ words: ['nagios4', main] }, mail.command], configuration, check: null };
+    const commands: readonly Command[] = [{ words: ['nagios4', main] }, mail.command];
+    return { commands, configuration, check: null, ...(plan.needsClock && withFakeTime(folder, commands)) };
   },
   read,
   uptimes: (past) => uptimesOfLogs(globSync(join(past.folder, '{archives/,}*.log')), 'HTTP', past),

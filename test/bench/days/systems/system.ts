@@ -20,6 +20,8 @@ export interface Plan {
   readonly times: Times;
   /** Path of the URLs that the system asks for: targets see by it which system asks. */
   readonly path: string;
+  /** Whether the clock of the system is to be set. */
+  readonly needsClock: boolean;
   /** The local time of the day's programs, if it changes. */
   readonly zone?: LocalTime;
 }
