@@ -87,26 +87,25 @@ export async function waitUntilChecking(
 /** Seconds of downtime that a system's history shows beyond the truth, of each target that was down or is said to have been. */
 export type HistoryErrors = readonly number[] | { readonly fault: string } | null;
 
-/** Compares what a running system shows as uptime with what its targets did in this time. */
+/** Compares what a running system shows as downtime with what its targets did in this time. */
 export function historyErrorsOf(
   { system, programs, folder }: Participant,
   plans: readonly TargetPlan[],
   targets: ReadonlyMap<string, Target>,
   [from, to]: readonly [number, number],
 ): HistoryErrors {
-  if (system.uptimes === null) return null;
+  if (system.downtimes === null) return null;
   const aheadMs = programs.setUp.aheadMs ?? 0;
   const run = (words: readonly string[]) => {
     const [program, ...args] = atHome(words);
     return execFileSync(program, args, { encoding: 'utf8', timeout: startMs, stdio: ['ignore', 'pipe', 'pipe'] });
   };
   try {
-    const uptimes = system.uptimes({ folder, targets: plans, from: from + aheadMs, to: to + aheadMs, run });
+    const downtimes = system.downtimes({ folder, targets: plans, from: from + aheadMs, to: to + aheadMs, run });
     return plans.flatMap(({ name }) => {
       const trueMs = targets.get(name)?.downMs(from, to) ?? 0;
-      const uptime = uptimes.get(name);
-      if (uptime === undefined) throw new Error(`no uptime of ${name}`);
-      const shownMs = (1 - uptime) * (to - from);
+      const shownMs = (downtimes.get(name) ?? Number.NaN) * 1_000;
+      if (Number.isNaN(shownMs)) throw new Error(`no downtime of ${name}`);
       return trueMs > 0 || shownMs > 0.5 ? [Math.round((shownMs - trueMs) / 100) / 10] : [];
     });
   } catch (error) {

@@ -6,7 +6,7 @@ import { describe, expect, test } from 'vitest';
 import { clarityOf, judge, type Outage } from '../../bench/days/judge.ts';
 import { differencesOf } from '../../bench/days/record.ts';
 import { resultOf, type SystemResult } from '../../bench/days/result.ts';
-import { uptimesOfLogs } from '../../bench/days/systems/hard-states.ts';
+import { downtimesOfLogs } from '../../bench/days/systems/hard-states.ts';
 import { icinga } from '../../bench/days/systems/icinga.ts';
 import { monit } from '../../bench/days/systems/monit.ts';
 import { nagios } from '../../bench/days/systems/nagios.ts';
@@ -199,13 +199,13 @@ describe('histories', () => {
       '[150] SERVICE ALERT: web-01;HTTP;WARNING;HARD;3;slow',
     ];
     writeFileSync(path, lines.join('\n'));
-    expect(uptimesOfLogs([path], 'HTTP', { targets, from: 100_000, to: 200_000 })).toEqual(
+    expect(downtimesOfLogs([path], 'HTTP', { targets, from: 100_000, to: 200_000 })).toEqual(
       new Map([
-        ['web-01', 0.7],
-        ['web-02', 0],
+        ['web-01', 30],
+        ['web-02', 100],
       ]),
     );
-    expect(() => uptimesOfLogs([], 'HTTP', { targets, from: 0, to: 1 })).toThrow('there is no log');
+    expect(() => downtimesOfLogs([], 'HTTP', { targets, from: 0, to: 1 })).toThrow('there is no log');
   });
 
   test('of Prometheus and Watchpost: by their API', () => {
@@ -216,17 +216,17 @@ describe('histories', () => {
       asked.push(words.join(' '));
       return JSON.stringify(answer);
     };
-    expect(prometheus.uptimes?.({ ...past, run: run(samples) })).toEqual(new Map([['web-01', 0.75]]));
+    expect(prometheus.downtimes?.({ ...past, run: run(samples) })).toEqual(new Map([['web-01', 15]]));
     const figures = {
       targets: [
-        { target: 'web-01', uptime: 0.5 },
-        { target: 'web-02', uptime: null },
+        { target: 'web-01', time: { down: 12.5 } },
+        { target: 'web-02', time: null },
       ],
     };
-    expect(watchpost.uptimes?.({ ...past, run: run(figures) })).toEqual(new Map([['web-01', 0.5]]));
+    expect(watchpost.downtimes?.({ ...past, run: run(figures) })).toEqual(new Map([['web-01', 12.5]]));
     expect(asked[0]).toContain('probe_success{job="blackbox"}[60s]');
     expect(asked[1]).toContain('from=1970-01-01T00:00:00.000Z&to=1970-01-01T00:01:00.000Z');
-    expect(monit.uptimes).toBeNull();
+    expect(monit.downtimes).toBeNull();
   });
 });
 

@@ -8,8 +8,8 @@ import type { Past } from './system.ts';
 const line =
   /^\[(?<at>\d+)\] (?:SERVICE ALERT|(?:CURRENT|INITIAL) SERVICE STATE): (?<host>[^;]+);(?<service>[^;]+);(?<state>\w+);HARD;/;
 
-/** The share of the time in which the service of each target was not CRITICAL or UNKNOWN, by logs in Nagios' format. */
-export function uptimesOfLogs(
+/** The seconds in which the service of each target was CRITICAL or UNKNOWN, by logs in Nagios' format. */
+export function downtimesOfLogs(
   paths: readonly string[],
   service: string,
   { targets, from, to }: Pick<Past, 'targets' | 'from' | 'to'>,
@@ -24,7 +24,7 @@ export function uptimesOfLogs(
       return [{ at: Number(found['at']) * 1_000, host: found['host'], isUp }];
     })
     .toSorted((one, other) => one.at - other.at);
-  const uptimeOf = (name: string) => {
+  const downtimeOf = (name: string) => {
     let [isUp, since, downMs] = [true, from, 0];
     for (const change of changes.filter(({ host }) => host === name)) {
       const at = Math.min(Math.max(change.at, from), to);
@@ -32,7 +32,7 @@ export function uptimesOfLogs(
       [isUp, since] = [change.isUp, at];
     }
     if (!isUp) downMs += to - since;
-    return 1 - downMs / (to - from);
+    return downMs / 1_000;
   };
-  return new Map(targets.map(({ name }) => [name, uptimeOf(name)]));
+  return new Map(targets.map(({ name }) => [name, downtimeOf(name)]));
 }

@@ -1,7 +1,7 @@
 import { globSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { withFakeTime } from './fake-time.ts';
-import { uptimesOfLogs } from './hard-states.ts';
+import { downtimesOfLogs } from './hard-states.ts';
 import { writeMailProgram } from './mail-program.ts';
 import {
   attempts,
@@ -52,7 +52,8 @@ export const icinga: System = {
   },
   read,
   // Its own history without a database: the log that the CompatLogger feature writes in Nagios' format.
-  uptimes: (past) => uptimesOfLogs(globSync(join(past.folder, 'place-1', 'compat', '{archives/,}*.log')), 'http', past),
+  downtimes: (past) =>
+    downtimesOfLogs(globSync(join(past.folder, 'place-1', 'compat', '{archives/,}*.log')), 'http', past),
 };
 
 function configurationOf({ targets, recipients, gateway, times, path }: Plan): string {

@@ -42,7 +42,7 @@ ${targets.map((target) => testOf(target, plan)).join('\n')}
     };
   },
   read,
-  uptimes: null,
+  downtimes: null,
 };
 
 const testOf = ({ name, host, isTls }: TargetPlan, { times, path }: Plan) => `check host ${name} with address ${host}

@@ -1,7 +1,7 @@
 import { globSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { withFakeTime } from './fake-time.ts';
-import { uptimesOfLogs } from './hard-states.ts';
+import { downtimesOfLogs } from './hard-states.ts';
 import { writeMailProgram } from './mail-program.ts';
 import {
   attempts,
@@ -36,7 +36,7 @@ export const nagios: System = {
     return { commands, configuration, check: null, ...(plan.needsClock && withFakeTime(folder, commands)) };
   },
   read,
-  uptimes: (past) => uptimesOfLogs(globSync(join(past.folder, '{archives/,}*.log')), 'HTTP', past),
+  downtimes: (past) => downtimesOfLogs(globSync(join(past.folder, '{archives/,}*.log')), 'HTTP', past),
 };
 
 const mainOf = (folder: string, objects: string) => `log_file=${folder}/nagios.log

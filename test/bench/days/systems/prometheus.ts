@@ -164,7 +164,7 @@ export const prometheus: System = {
     };
   },
   read,
-  uptimes,
+  downtimes,
 };
 
 // The mail lists the alerts that fire, then under a heading of their own those that are resolved.
@@ -173,13 +173,14 @@ function read({ text }: Mail): Report {
   return { began: namesIn(firing), ended: namesIn(resolved) };
 }
 
-// What dashboards show as uptime: the mean of the samples of that time.
-function uptimes({ from, to, run }: Past): ReadonlyMap<string, number> {
-  const query = `avg_over_time(probe_success{job="blackbox"}[${Math.round((to - from) / 1_000)}s])`;
+// What dashboards show as uptime is the mean of the samples of that time; the rest is downtime.
+function downtimes({ from, to, run }: Past): ReadonlyMap<string, number> {
+  const lengthSeconds = Math.round((to - from) / 1_000);
+  const query = `avg_over_time(probe_success{job="blackbox"}[${lengthSeconds}s])`;
   const url = `http://127.0.0.1:${ports.prometheus}/api/v1/query`;
   const answer = run(['curl', '-sS', '-G', url, '-d', `time=${to / 1_000}`, '--data-urlencode', `query=${query}`]);
   const { data } = JSON.parse(answer) as {
     data: { result: readonly { metric: { target: string }; value: readonly [number, string] }[] };
   };
-  return new Map(data.result.map(({ metric, value }) => [metric.target, Number(value[1])]));
+  return new Map(data.result.map(({ metric, value }) => [metric.target, (1 - Number(value[1])) * lengthSeconds]));
 }

@@ -94,8 +94,8 @@ export interface System {
   readonly packages: readonly string[];
   setUp(plan: Plan): SetUp;
   read(mail: Mail): Report;
-  /** The uptime of each target that the running system shows afterwards, 0 to 1; null if it keeps no history. */
-  readonly uptimes: ((past: Past) => ReadonlyMap<string, number>) | null;
+  /** The seconds of downtime that the running system shows afterwards for each target; null if it keeps no history. */
+  readonly downtimes: ((past: Past) => ReadonlyMap<string, number>) | null;
 }
 
 export const usualTimes: Times = { every: 10, retry: 5, timeout: 5, groupWait: 5, groupInterval: 30 };

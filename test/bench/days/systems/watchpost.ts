@@ -87,7 +87,7 @@ function watchpostWith(name: string, port: number, nodes: object): System {
       };
     },
     read,
-    uptimes: (past) => uptimes(port, past),
+    downtimes: (past) => downtimes(port, past),
   };
 }
 
@@ -104,11 +104,11 @@ function read({ subject, text }: Mail): Report {
   return { began: /delayed/.test(subject) ? names : [], ended: names };
 }
 
-function uptimes(port: number, { from, to, run }: Past): ReadonlyMap<string, number> {
+function downtimes(port: number, { from, to, run }: Past): ReadonlyMap<string, number> {
   const iso = (at: number) => new Date(at).toISOString();
   const url = `http://127.0.0.1:${port}/api/v1/report?limit=100&from=${iso(from)}&to=${iso(to)}`;
   const { targets } = JSON.parse(run(['curl', '-sS', url])) as {
-    targets: readonly { target: string; uptime: number | null }[];
+    targets: readonly { target: string; time: { down: number } | null }[];
   };
-  return new Map(targets.flatMap(({ target, uptime }) => (uptime === null ? [] : [[target, uptime]])));
+  return new Map(targets.flatMap(({ target, time }) => (time === null ? [] : [[target, time.down]])));
 }
