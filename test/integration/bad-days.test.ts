@@ -7,10 +7,12 @@ import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { readRun, verdictOf } from '../bench/days/record.ts';
+import { systems } from '../bench/days/systems/index.ts';
 import { mortal } from '../support/children.ts';
 import { namespaceObstacle } from '../support/network-namespace.ts';
 
-// The shortest day of `npm run bench days`, with the other systems that are installed here: they are to be watched and judged as well.
+// The shortest day of `npm run bench days`, with the other systems that are installed here. For them the
+// test checks only that they take part and are judged.
 
 const obstacle = namespaceObstacle();
 // Then the bench gets SIGTERM, on which it ends what it has started.
@@ -32,13 +34,13 @@ test.skipIf(obstacle !== null && process.env['CI'] === undefined)(
     expect(code, (await output).join('')).toBe(0);
 
     const { versions, days } = readRun(file);
+    if (process.env['CI'] !== undefined) expect(Object.keys(versions)).toEqual(systems.map(({ name }) => name));
     const results = days.flatMap((day) => day.results);
     expect(results.map(({ system }) => system)).toEqual(Object.keys(versions));
     for (const result of results) {
       const isOurs = result.system.startsWith('Watchpost');
       if (isOurs) expect(verdictOf(result), result.system).toBe('all');
       else expect(result.verdict.came, result.system).toBeGreaterThan(0);
-      expect(result.verdict.falseMails, result.system).toBe(0);
       expect(result.history === null || !('fault' in result.history), JSON.stringify(result.history)).toBe(true);
     }
   },
