@@ -57,8 +57,8 @@ export function participantOf(
 const startMs = 30_000;
 
 /**
- * Waits until every system has checked every target, and starts those that have not once more: on a busy machine workers may not
- * start, which says nothing about the day. Returns those that work.
+ * Waits until every system has checked every target, and starts those that have not once more: a start that fails says nothing about
+ * the day. Returns those that work.
  */
 export async function waitUntilChecking(
   participants: readonly Participant[],

@@ -50,6 +50,7 @@ status_file=${folder}/status.dat
 nagios_user=root
 nagios_group=root
 command_file=${folder}/rw/nagios.cmd
+query_socket=${folder}/rw/nagios.qh
 lock_file=${folder}/nagios.pid
 temp_file=${folder}/nagios.tmp
 log_archive_path=${folder}/archives
