@@ -1,31 +1,29 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { dayMs } from '#kernel/units.ts';
 import { issue, issueAuthority } from '../../support/certificates.ts';
 import { seededRandom } from '../../support/seeded-random.ts';
 import type { Day, World } from './day.ts';
 import { days } from './days.ts';
 import type { Outage } from './judge.ts';
+import { createLocalTime } from './local-time.ts';
 import { type MailServer, startMailServer } from './mail-server.ts';
 import { startNameServer } from './name-server.ts';
-import { addressOf, createNetwork, gateway, mailHost, nameServer, setAddress, setLink } from './network.ts';
-import { createPrograms, type Programs } from './programs.ts';
+import { addressOf, createNetwork, mailHost, nameServer, setAddress, setLink } from './network.ts';
+import { historyErrorsOf, participantOf, waitUntilChecking } from './participants.ts';
 import { resultsOf, type SystemResult } from './result.ts';
 import { systems } from './systems/index.ts';
-import { recipientsOf, slugOf, type System, type TargetPlan } from './systems/system.ts';
+import type { TargetPlan } from './systems/system.ts';
 import { startTarget, type Target } from './target.ts';
 
 // Lives through one day, as the first process of its own namespaces (network, mounts, processes): when it ends, all that it started
 // is gone. Arguments: name of the day, seed, folder, names of systems. The result is a file in the folder.
 
-const settledMs = 30_000;
-
-interface Participant {
-  readonly system: System;
-  readonly programs: Programs;
-}
+const warmUpSeconds = 30;
+/** From the start to the change of local time: warm-up and a second start fit in. */
+const changeMs = 130_000;
+const limitMs = 2 * 60 * 60_000;
 
 async function live(
   day: Day,
@@ -33,24 +31,28 @@ async function live(
   folder: string,
   wanted: readonly string[],
 ): Promise<readonly SystemResult[]> {
-  await using started = new AsyncDisposableStack();
+  await using servers = new AsyncDisposableStack();
   createNetwork();
   const plans = planTargets(day);
   const authority = join(folder, 'authority.pem');
-  const targets = await startTargets(day, plans, authority, started);
+  const targets = await startTargets(day, plans, authority, servers);
   const addresses = new Map(plans.map(({ host }, index) => [host, addressOf(index)]));
-  const names = started.use(await startNameServer(nameServer, addresses));
+  const names = servers.use(await startNameServer(nameServer, addresses));
   writeFileSync(join(folder, 'resolv.conf'), `nameserver ${nameServer}\noptions timeout:2 attempts:2\n`);
   execFileSync('mount', ['--bind', join(folder, 'resolv.conf'), '/etc/resolv.conf']);
-  const mail = started.use(await startMailServer(mailHost));
+  const mail = servers.use(await startMailServer(mailHost));
 
-  const participants = systems
+  const zone = day.localTime && createLocalTime(folder, day.localTime, Date.now() + changeMs);
+  const surroundings = { targets: plans, folder, authority, ...(zone !== undefined && { zone }) };
+  const started = systems
     .filter(({ name }) => wanted.includes(name) && !(day.without ?? []).includes(name))
-    .map((system) => participantOf(system, day, plans, folder, authority))
+    .map((system) => participantOf(system, day, surroundings))
     .filter(({ programs }) => day.isClock !== true || programs.setUp.setClock !== undefined);
-  for (const { programs } of participants) programs.start();
+  for (const { programs } of started) programs.start();
   const random = seededRandom(seed);
-  await sleep(settledMs + random.next() * 10_000);
+  await sleep((day.warmUp ?? warmUpSeconds + random.next() * 10) * 1_000);
+  const participants = await waitUntilChecking(started, [...targets.values()]);
+  const begunAt = Date.now();
 
   const outages: Outage[] = [];
   const open = new Map<string, Omit<Outage, 'to'>>();
@@ -86,16 +88,24 @@ async function live(
         if (wantedTargets.includes(name)) setAddress(isReachable ? 'add' : 'del', addressOf(index));
     },
     setLink,
+    async waitForChange(seconds) {
+      const waitMs = (zone?.changeAt ?? 0) - seconds * 1_000 - Date.now();
+      if (waitMs < 0) throw new Error('the systems took too long to start');
+      await sleep(waitMs);
+    },
   };
   await day.live(world);
   await sleep((day.settle ?? 70) * 1_000);
+  const span = [begunAt, Date.now()] as const;
+  const history = new Map(participants.map((one) => [one.system.name, historyErrorsOf(one, plans, targets, span)]));
   for (const { programs } of participants) await programs.signal('SIGKILL');
   keepEvidence(folder, outages, mail);
-  return await resultsOf(
+  const results = await resultsOf(
     participants.map(({ system }) => system),
     outages,
     mail.mails,
   );
+  return results.map((one) => ({ ...one, history: history.get(one.system) ?? null }));
 }
 
 function planTargets(day: Day): readonly TargetPlan[] {
@@ -110,7 +120,7 @@ async function startTargets(
   day: Day,
   plans: readonly TargetPlan[],
   authorityFile: string,
-  started: AsyncDisposableStack,
+  servers: AsyncDisposableStack,
 ): Promise<ReadonlyMap<string, Target>> {
   const authority = await issueAuthority();
   writeFileSync(authorityFile, authority.cert);
@@ -120,26 +130,11 @@ async function startTargets(
     setAddress('add', address);
     const certificate = async (days: number) => issue({ ips: [address], days: [-1, days], ca: authority });
     const certificates = isTls ? { good: await certificate(90), expiring: await certificate(2) } : undefined;
-    const target = started.use(await startTarget({ address, ...(certificates !== undefined && { certificates }) }));
+    const target = servers.use(await startTarget({ address, ...(certificates !== undefined && { certificates }) }));
     await target.turn(day.usual ?? 'up');
     targets.set(name, target);
   }
   return targets;
-}
-
-function participantOf(
-  system: System,
-  day: Day,
-  targets: readonly TargetPlan[],
-  parent: string,
-  authority: string,
-): Participant {
-  const folder = join(parent, slugOf(system.name));
-  mkdirSync(folder, { recursive: true });
-  if (day.hasSmallDisks === true) execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=192m', 'tmpfs', folder]);
-  const recipients = recipientsOf(system.name, day.hasSecond === true ? 2 : 1);
-  const setUp = system.setUp({ folder, targets, mailHost, recipients, authority, gateway });
-  return { system, programs: createPrograms(folder, setUp) };
 }
 
 function keepEvidence(folder: string, outages: readonly Outage[], { mails }: MailServer): void {
@@ -152,7 +147,7 @@ const day = days.find((one) => one.name === name);
 if (day === undefined) throw new Error(`there is no day "${name}"`);
 setTimeout(() => {
   throw new Error('the day did not end');
-}, dayMs / 48).unref();
+}, limitMs).unref();
 const results = await live(day, Number(seed), folder, wanted);
 writeFileSync(join(folder, 'result.json'), JSON.stringify({ day: name, seed: Number(seed), results }, null, 1));
 process.exit();

@@ -2,6 +2,7 @@ import type { Random } from '#kernel/random.ts';
 import type { MailServer } from './mail-server.ts';
 import type { NameServer } from './name-server.ts';
 import type { Programs } from './programs.ts';
+import type { LocalTime, Times } from './systems/system.ts';
 import type { Behaviour } from './target.ts';
 
 /** What a day can do to the world. Times are seconds. */
@@ -24,12 +25,16 @@ export interface World {
   /** Whether the addresses of targets and mail server exist, and whether the monitors' cable is plugged in. */
   setReachable(targets: readonly string[], isReachable: boolean): void;
   setLink(state: 'up' | 'down'): void;
+  /** Waits until so many seconds before the local time changes. */
+  waitForChange(seconds: number): Promise<void>;
 }
 
 export interface Day {
   readonly name: string;
   /** What happens, for the table. */
   readonly what: string;
+  /** On what verdicts of systems that send false mails on this day depend: they may differ between runs. */
+  readonly varies?: string;
   readonly targets: number;
   /** Targets are configured by name. */
   readonly areNamed?: true;
@@ -41,6 +46,14 @@ export interface Day {
   readonly hasSmallDisks?: true;
   /** How targets behave when nothing is wrong. */
   readonly usual?: Behaviour;
+  /** Summer time begins or ends during the day. */
+  readonly localTime?: LocalTime['change'];
+  /** Only on request: it is for a test, or takes hours. */
+  readonly isExtra?: true;
+  /** Instead of the usual ones. */
+  readonly times?: Times;
+  /** Seconds before it begins; 30 to 40 by default. */
+  readonly warmUp?: number;
   /** The day needs a clock for each system. */
   readonly isClock?: true;
   /** Systems, by name, that have no check for this. */

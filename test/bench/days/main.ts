@@ -1,4 +1,4 @@
-import { execFileSync, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -8,16 +8,18 @@ import { mortal } from '../../support/children.ts';
 import { namespaceObstacle } from '../../support/network-namespace.ts';
 import type { Day } from './day.ts';
 import { days } from './days.ts';
+import { differencesOf, readRun, type RunRecord, saveRun } from './record.ts';
 import { type DayResult, judgeAgain } from './result.ts';
+import { findInstalled, type Installed } from './installed.ts';
 import { systems } from './systems/index.ts';
-import type { System } from './systems/system.ts';
-import { dayTable, sumTable } from './table.ts';
+import { dayTable, historyCellOf, sumTable } from './table.ts';
 
 // The same bad days for Watchpost and for others: each day is a process with namespaces of its own, where all systems watch the same
 // targets and send their mails to one mail server, each with its own configuration.
 
-const { values: options } = parseArgs({
+const { values: options, positionals } = parseArgs({
   args: process.argv.slice(3),
+  allowPositionals: true,
   options: {
     only: { type: 'string', multiple: true },
     system: { type: 'string', multiple: true },
@@ -26,48 +28,78 @@ const { values: options } = parseArgs({
     seed: { type: 'string', default: '1' },
     'at-once': { type: 'string', default: '1' },
     judge: { type: 'string', multiple: true },
+    repeat: { type: 'string', default: '1' },
+    save: { type: 'string' },
+    compare: { type: 'boolean', default: false },
   },
 });
+if (options.compare === (positionals.length !== 2))
+  throw new Error('--compare takes two files that --save has written; nothing else takes files');
 const quickDays = ['outage', 'blip', 'uplink', 'mail-away'];
-const wanted = days.filter(({ name }) => options.only?.includes(name) ?? (!options.quick || quickDays.includes(name)));
+const wanted = days.filter(
+  ({ name, isExtra }) => options.only?.includes(name) ?? (options.quick ? quickDays.includes(name) : isExtra !== true),
+);
 const unknown = (options.only ?? []).filter((name) => !days.some((day) => day.name === name));
 if (unknown.length > 0)
   throw new Error(`no day "${unknown.join(', ')}": use ${days.map(({ name }) => name).join(', ')}`);
-const obstacle = namespaceObstacle();
-if (obstacle !== null) throw new Error(`the days cannot be run here: ${obstacle}`);
-
-const installed: System[] = [];
-for (const system of systems.filter(({ name }) => options.system?.some((part) => name.includes(part)) ?? true)) {
-  const missing = system.packages.filter((name) => versionOf(name) === null);
-  if (missing.length === 0) installed.push(system);
-  const versions = system.packages.map((name) => `${name} ${versionOf(name) ?? ''}`).join(', ');
-  const own = JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8')) as {
-    version: string;
-  };
-  if (missing.length > 0) console.log(`- ${system.name}: not run, not installed: ${missing.join(', ')}`);
-  else console.log(`- ${system.name}: ${versions === '' ? `watchpost ${own.version}` : versions}`);
-}
-console.log(`- seed ${options.seed}\n`);
-
 // No day outlives the driver.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
-if (options.judge === undefined) await runAll();
-else print(await judgeKept(options.judge));
+if (options.compare) process.exitCode = compare(positionals.map(readRun));
+else if (options.judge === undefined) await runRepeatedly();
+else print(await judgeKept(options.judge), findInstalled(options.system));
 
-async function runAll(): Promise<void> {
+async function runRepeatedly(): Promise<void> {
+  const obstacle = namespaceObstacle();
+  if (obstacle !== null) throw new Error(`the days cannot be run here: ${obstacle}`);
+  const installed = findInstalled(options.system);
+  console.log(`- seed ${options.seed}\n`);
+  const runs: RunRecord[] = [];
+  let isComplete = true;
+  for (let time = 1; time <= Number(options.repeat); time += 1) {
+    const at = new Date().toISOString();
+    const done = await runAll(installed);
+    isComplete &&= done.length === wanted.length;
+    print(done, installed);
+    const versions = Object.fromEntries(installed.map((one) => [one.system.name, one.versions]));
+    const run = { seed: Number(options.seed), at, versions, days: done };
+    runs.push(run);
+    if (options.save !== undefined) saveRun(time === 1 ? options.save : `${options.save}.${time}`, run);
+  }
+  const differing = runs.slice(1).map((run) => compare([runs[0] ?? run, run]));
+  process.exitCode = isComplete ? Math.max(0, ...differing) : 1;
+}
+
+/** Prints where the verdicts of two runs differ. Returns the exit code. */
+function compare([one, other]: readonly RunRecord[]): 0 | 1 {
+  if (one === undefined || other === undefined) throw new Error('two runs are compared');
+  const count = one.days.reduce((sum, { results }) => sum + results.length, 0);
+  const differences = differencesOf(one, other).map((difference) => {
+    const { varies } = days.find(({ name }) => name === difference.day) ?? {};
+    // Watchpost has to do the same on every day.
+    return { ...difference, reason: difference.system.startsWith('Watchpost') ? undefined : varies };
+  });
+  for (const { day, system, verdicts, reason } of differences)
+    console.log(
+      `${day}, ${system}: ${verdicts.join(' | ')}${reason === undefined ? '' : ` (may differ, it depends on ${reason})`}`,
+    );
+  const failures = differences.filter(({ reason }) => reason === undefined).length;
+  console.log(`${count} verdicts in the first run, ${differences.length} differ, ${failures} of them without a reason`);
+  return failures === 0 ? 0 : 1;
+}
+
+async function runAll(installed: readonly Installed[]): Promise<readonly DayResult[]> {
   const folder = mkdtempSync(join(tmpdir(), 'watchpost-days-'));
   try {
     const done: DayResult[] = [];
     const waiting = [...wanted];
     const runInTurn = async () => {
       for (let day = waiting.shift(); day !== undefined; day = waiting.shift()) {
-        const result = await run(day, folder);
+        const result = await run(day, folder, installed);
         if (result !== null) done.push(result);
       }
     };
     await Promise.all(Array.from({ length: Number(options['at-once']) }, runInTurn));
-    print(done);
-    process.exitCode = done.length === wanted.length ? 0 : 1;
+    return done;
   } finally {
     if (options.keep) console.log(`logs, configurations, mails and the truth of each day: ${folder}`);
     else rmSync(folder, { recursive: true, force: true });
@@ -84,25 +116,24 @@ async function judgeKept(folders: readonly string[]): Promise<readonly DayResult
   return [...done.values()];
 }
 
-function print(done: readonly DayResult[]): void {
-  const names = installed.map(({ name }) => name);
+function print(done: readonly DayResult[], installed: readonly Installed[]): void {
+  const names = installed.map(({ system }) => system.name);
   console.log(`${dayTable(wanted, names, done)}\n${sumTable(names, done)}`);
+  console.log('Downtime in the own history against the truth, of the target with the largest error of each day:\n');
+  console.log(dayTable(wanted, names, done, historyCellOf));
+  const faults = done.flatMap(({ day, results }) =>
+    results.flatMap(({ system, history }) =>
+      history !== null && 'fault' in history ? [`${day}, ${system}: ${history.fault}`] : [],
+    ),
+  );
+  if (faults.length > 0) console.log(`without a history:\n${faults.join('\n')}`);
 }
 
-/** The version of a Debian package, or null if it is not installed. */
-function versionOf(name: string): string | null {
-  try {
-    return execFileSync('dpkg-query', ['-W', '-f', '${Version}', name], { encoding: 'utf8', stdio: 'pipe' });
-  } catch {
-    return null;
-  }
-}
-
-async function run(day: Day, folder: string): Promise<DayResult | null> {
+async function run(day: Day, folder: string, installed: readonly Installed[]): Promise<DayResult | null> {
   const own = join(folder, day.name);
   mkdirSync(own);
   const program = join(import.meta.dirname, 'day-child.ts');
-  const names = installed.map(({ name }) => name);
+  const names = installed.map(({ system }) => system.name);
   const namespaces = ['--net', '--mount', '--pid', '--fork', '--mount-proc', '--kill-child'];
   const child = mortal(
     spawn(

@@ -23,11 +23,23 @@ export interface Programs {
   breakConfiguration(): void;
   fillDisk(): void;
   freeDisk(): void;
+  /** The ids of all its processes, children included. */
+  ids(): readonly number[];
   readonly setUp: SetUp;
 }
 
-/** Starts programs where the monitors are; what they print goes into files in the folder. */
-export function createPrograms(folder: string, setUp: SetUp): Programs {
+export interface ProgramOptions {
+  readonly environment?: Readonly<Record<string, string>>;
+  /** Takes the words of a command and returns those that run it in its place; where the monitors are by default. */
+  readonly wrap?: typeof atHome;
+}
+
+/** Starts programs; what they print goes into files in the folder. */
+export function createPrograms(
+  folder: string,
+  setUp: SetUp,
+  { environment = {}, wrap = atHome }: ProgramOptions = {},
+): Programs {
   const children: ChildProcess[] = [];
   /** Those that are the system itself. */
   const own = () => children.filter((child, index) => setUp.commands[index]?.isApart !== true && isRunning(child));
@@ -35,11 +47,11 @@ export function createPrograms(folder: string, setUp: SetUp): Programs {
   const filler = join(folder, 'filler');
 
   function launch(command: Command, index: number): void {
-    const [program, ...args] = atHome(command.words);
+    const [program, ...args] = wrap(command.words);
     const output = openSync(join(folder, `output-${index}.log`), 'a');
     const child = spawn(program, args, {
       cwd: folder,
-      env: { ...process.env, ...command.environment },
+      env: { ...process.env, ...environment, ...command.environment },
       stdio: ['ignore', output, output],
     });
     closeSync(output);
@@ -82,7 +94,7 @@ export function createPrograms(folder: string, setUp: SetUp): Programs {
     },
     async reload() {
       if (setUp.check !== null) {
-        const [program, ...args] = atHome(setUp.check);
+        const [program, ...args] = wrap(setUp.check);
         const { status, stdout, stderr } = spawnSync(program, args, { encoding: 'utf8', timeout: stopMs });
         appendFileSync(join(folder, 'reload.log'), `check ended with ${String(status)}\n${stdout}${stderr}`);
         if (status !== 0) return;
@@ -95,6 +107,7 @@ export function createPrograms(folder: string, setUp: SetUp): Programs {
       const { bavail, bsize } = statfsSync(folder);
       writeUnlessFull(filler, Buffer.alloc(bavail * bsize));
     },
+    ids: () => familiesOf(own()),
     freeDisk: () => rmSync(filler, { force: true }),
   };
 }

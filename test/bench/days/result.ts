@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import PostalMime from 'postal-mime';
 import { clarityOf, judge, type Outage, type Reported, type Verdict } from './judge.ts';
 import type { StoredMail } from './mail-server.ts';
+import type { HistoryErrors } from './participants.ts';
 import { type Mail, recipientsOf, type System } from './systems/system.ts';
 
 /** What one system did on one day. */
@@ -18,7 +19,12 @@ export interface SystemResult {
     readonly reason: number;
     readonly time: number;
   };
+  /** Seconds of downtime in its history beyond the truth, for each target that was down or is said to have been. */
+  readonly history: HistoryErrors;
 }
+
+/** What its mails show. */
+type MailResult = Omit<SystemResult, 'history'>;
 
 export interface DayResult {
   readonly day: string;
@@ -31,18 +37,19 @@ export async function resultsOf(
   systems: readonly System[],
   outages: readonly Outage[],
   mails: readonly StoredMail[],
-): Promise<readonly SystemResult[]> {
+): Promise<readonly MailResult[]> {
   const firstOf = ({ name }: System) => recipientsOf(name, 1)[0] ?? '';
   return Promise.all(systems.map(async (system) => resultOf(system, firstOf(system), outages, mails)));
 }
 
-/** Judges the day again by what was kept of it in its folder. */
+/** Judges the mails of a day again by what was kept of it in its folder. */
 export async function judgeAgain(folder: string, systems: readonly System[]): Promise<DayResult> {
   const read = (name: string): unknown => JSON.parse(readFileSync(join(folder, name), 'utf8'));
   const before = read('result.json') as DayResult;
   const took = systems.filter(({ name }) => before.results.some(({ system }) => system === name));
   const results = await resultsOf(took, read('truth.json') as Outage[], read('mails.json') as StoredMail[]);
-  return { ...before, results };
+  const historyOf = (name: string) => before.results.find(({ system }) => system === name)?.history ?? null;
+  return { ...before, results: results.map((one) => ({ ...one, history: historyOf(one.system) })) };
 }
 
 /** Judges what is in the mailbox of one recipient. */
@@ -51,7 +58,7 @@ export async function resultOf(
   recipient: string,
   outages: readonly Outage[],
   mails: readonly StoredMail[],
-): Promise<SystemResult> {
+): Promise<MailResult> {
   const unclear = { beginnings: 0, target: 0, reason: 0, time: 0 };
   const reports: Reported[] = [];
   for (const { at, raw } of mails.filter(({ recipients }) => recipients.includes(recipient))) {

@@ -13,16 +13,27 @@ export function cellOf(result: SystemResult | undefined): string {
   return parts.filter((part) => part !== '').join(', ');
 }
 
+/** `-8 s`: the error of the target whose downtime is farthest from the truth; less is a minus. */
+export function historyCellOf(result: SystemResult | undefined): string {
+  if (result === undefined) return 'not run';
+  const { history } = result;
+  if (history === null) return 'keeps none';
+  if ('fault' in history) return 'no answer';
+  const worst = history.reduce((most, error) => (Math.abs(error) > Math.abs(most) ? error : most), 0);
+  return `${worst > 0 ? '+' : ''}${worst.toFixed(0)} s`.replace(/^[+-]0 s$/, '0 s');
+}
+
 /** A table in Markdown: a row for each day, a column for each system. */
 export function dayTable(
   days: readonly { readonly name: string; readonly what: string }[],
   systems: readonly string[],
   done: readonly DayResult[],
+  cell: (result: SystemResult | undefined) => string = cellOf,
 ): string {
   const rows = days.flatMap(({ name, what }) => {
     const day = done.find((one) => one.day === name);
     if (day === undefined) return [];
-    return [[what, ...systems.map((system) => cellOf(day.results.find((one) => one.system === system)))]];
+    return [[what, ...systems.map((system) => cell(day.results.find((one) => one.system === system)))]];
   });
   return markdown(['day', ...systems], rows);
 }
@@ -48,6 +59,7 @@ export function sumTable(systems: readonly string[], done: readonly DayResult[])
       String(sum(({ verdict }) => verdict.repeated)),
       `${sum(({ verdict }) => verdict.falseMails)} (${falseTargets})`,
       unclear.length === 0 ? 'none' : `of ${sum((one) => one.unclear.beginnings)}: ${unclear.join(', ')}`,
+      ...historySum(own),
     ];
   });
   return markdown(
@@ -61,9 +73,21 @@ export function sumTable(systems: readonly string[], done: readonly DayResult[])
       'again',
       'false mails (targets)',
       'unclear',
+      'uptime error p50',
+      'worst',
     ],
     rows,
   );
+}
+
+/** How far downtimes are from the truth, of all targets that were down or are said to have been. */
+function historySum(results: readonly SystemResult[]): readonly [string, string] {
+  const errors = results
+    .flatMap(({ history }) => (history === null || 'fault' in history ? [] : history))
+    .map(Math.abs)
+    .toSorted((one, other) => one - other);
+  if (errors.length === 0) return ['-', '-'];
+  return [`${percentile(errors, 0.5).toFixed(0)} s`, `${(errors.at(-1) ?? 0).toFixed(0)} s`];
 }
 
 function markdown(heads: readonly string[], rows: readonly (readonly string[])[]): string {

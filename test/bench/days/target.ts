@@ -10,6 +10,10 @@ export type Behaviour = 'up' | 'refuse' | 'silent' | 'error' | 'reset' | 'steady
 
 export interface Target extends AsyncDisposable {
   turn(behaviour: Behaviour): Promise<void>;
+  /** Paths that were asked for since the start. */
+  readonly asked: ReadonlySet<string>;
+  /** Milliseconds within this span, since 1970, in which requests got no proper answer. */
+  downMs(from: number, to: number): number;
 }
 
 export interface TargetOptions {
@@ -18,14 +22,18 @@ export interface TargetOptions {
   readonly certificates?: { readonly good: Issued; readonly expiring: Issued };
 }
 
+const failures: ReadonlySet<Behaviour> = new Set(['refuse', 'silent', 'error', 'reset']);
 const delayMs: Partial<Record<Behaviour, number>> = { steady: 1_000, slow: 2_000 };
 
 /** A web server on port 80 or 443 of its address. */
 export async function startTarget({ address, certificates }: TargetOptions): Promise<Target> {
   let behaviour: Behaviour = 'up';
   const sockets = new Set<Socket>();
+  const asked = new Set<string>();
+  const changes: { readonly at: number; readonly isDown: boolean }[] = [];
 
   function answer(request: IncomingMessage, response: ServerResponse): void {
+    asked.add(request.url ?? '');
     if (behaviour === 'silent') return;
     if (behaviour === 'reset') {
       request.socket.resetAndDestroy();
@@ -59,6 +67,7 @@ export async function startTarget({ address, certificates }: TargetOptions): Pro
   return {
     async turn(next) {
       behaviour = next;
+      changes.push({ at: Date.now(), isDown: failures.has(next) });
       if (next === 'refuse' && server !== null) {
         await close(server);
         server = null;
@@ -66,6 +75,14 @@ export async function startTarget({ address, certificates }: TargetOptions): Pro
       if (next !== 'refuse') server ??= await open();
       if (certificates !== undefined && server !== null && 'setSecureContext' in server)
         server.setSecureContext(next === 'expiring' ? certificates.expiring : certificates.good);
+    },
+    asked,
+    downMs(from, to) {
+      const within = (at: number) => Math.min(Math.max(at, from), to);
+      return changes.reduce((sum, { at, isDown }, index) => {
+        const until = changes[index + 1]?.at ?? to;
+        return isDown ? sum + within(until) - within(at) : sum;
+      }, 0);
     },
     async [Symbol.asyncDispose]() {
       if (server !== null) await close(server);

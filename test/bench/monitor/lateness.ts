@@ -37,3 +37,18 @@ export function unevennessOf(arrivals: readonly number[], intervalMs: number): r
   const earliest = Math.min(...offsets);
   return offsets.map((offset) => offset - earliest);
 }
+
+/**
+ * How far each check is behind a regular grid with one for each interval: what a program loses in each interval adds up. The grid is
+ * moved so that the earliest is 0. Arrivals less than half an interval after the last check belong to that: retries, evidence.
+ */
+export function gridLatenessOf(arrivals: readonly number[], intervalMs: number): readonly number[] {
+  const checks: number[] = [];
+  for (const at of arrivals) {
+    const last = checks.at(-1);
+    if (last === undefined || at - last >= intervalMs / 2) checks.push(at);
+  }
+  const offsets = checks.map((at, index) => at - index * intervalMs);
+  const earliest = Math.min(...offsets);
+  return offsets.map((offset) => offset - earliest);
+}

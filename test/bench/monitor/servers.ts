@@ -4,7 +4,8 @@ import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { capture } from './capture.ts';
 import { answerQuestions } from '../tools/processes.ts';
 
-// The targets, in a process of their own, which write down when each of them was connected to.
+// The targets, in a process of their own, which write down when each of them was connected to. Argument: the port for http; default: a
+// free one.
 
 export interface Arrivals {
   readonly ports: { readonly http: number; readonly tcp: number };
@@ -35,7 +36,7 @@ const tcp = createServer((socket) => {
 }).listen(0, '0.0.0.0', 4_096);
 const http = createHttpServer((_, response) => {
   response.writeHead(200, { 'content-type': 'text/plain', 'content-length': 3 }).end('ok\n');
-}).listen(0, '0.0.0.0', 4_096);
+}).listen(Number(process.argv[2] ?? 0), '0.0.0.0', 4_096);
 http.on('connection', noteAccepted);
 await Promise.all([once(tcp, 'listening'), once(http, 'listening')]);
 

@@ -22,15 +22,21 @@ export function cpuSeconds(pid: number): number {
   return secondsIn(`/proc/${pid}/stat`);
 }
 
+/** CPU seconds that a process and its children have used, of children those that have ended and were waited for. */
+export function familyCpuSeconds(pid: number): number {
+  return secondsIn(`/proc/${pid}/stat`, 4);
+}
+
 /** CPU seconds of one thread of a process. */
 export function threadCpuSeconds(pid: number, thread: number): number {
   return secondsIn(`/proc/${pid}/task/${thread}/stat`);
 }
 
-function secondsIn(path: string): number {
+function secondsIn(path: string, fieldCount: 2 | 4 = 2): number {
   // The name in the second field may hold spaces and brackets.
   const fields = readFileSync(path, 'utf8').split(') ').at(-1)?.split(' ') ?? [];
-  return (Number(fields[11]) + Number(fields[12])) / ticksPerSecond;
+  // utime, stime, cutime, cstime.
+  return fields.slice(11, 11 + fieldCount).reduce((sum, field) => sum + Number(field), 0) / ticksPerSecond;
 }
 
 /** What a process holds in memory now and held at the most, in bytes. */
@@ -38,6 +44,11 @@ export function memoryBytes(pid: number): { readonly now: number; readonly peak:
   const status = readFileSync(`/proc/${pid}/status`, 'utf8');
   const figure = (name: string) => Number(new RegExp(`^${name}:\\s+(\\d+) kB`, 'm').exec(status)?.[1]) * 1_024;
   return { now: figure('VmRSS'), peak: figure('VmHWM') };
+}
+
+/** What a process holds in memory, each page divided by the number of processes that share it, in bytes. */
+export function sharedMemoryBytes(pid: number): number {
+  return Number(/^Pss:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8'))?.[1]) * 1_024;
 }
 
 /** Bytes that a process gave to write(2), and bytes of pages that it made the kernel write to the disk (0 on a tmpfs). */

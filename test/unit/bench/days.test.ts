@@ -1,12 +1,18 @@
+import { writeFileSync } from 'node:fs';
+import { mkdtempDisposable } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { clarityOf, judge, type Outage } from '../../bench/days/judge.ts';
+import { differencesOf } from '../../bench/days/record.ts';
 import { resultOf, type SystemResult } from '../../bench/days/result.ts';
+import { downtimesOfLogs } from '../../bench/days/systems/hard-states.ts';
 import { icinga } from '../../bench/days/systems/icinga.ts';
 import { monit } from '../../bench/days/systems/monit.ts';
 import { nagios } from '../../bench/days/systems/nagios.ts';
 import { prometheus } from '../../bench/days/systems/prometheus.ts';
 import { watchpost } from '../../bench/days/systems/watchpost.ts';
-import { cellOf, dayTable, sumTable } from '../../bench/days/table.ts';
+import { cellOf, dayTable, historyCellOf, sumTable } from '../../bench/days/table.ts';
 
 const minute = 60_000;
 const outage = (target: string, from: number, to: number, kind: Outage['kind'] = 'required'): Outage => ({
@@ -143,6 +149,7 @@ describe('the tables', () => {
     verdict: { due: 2, came: 2, late: [4, 8], repeated: 0, falseMails: 0, falseTargets: 0, ...verdict },
     mails: 5,
     unclear: { beginnings: 3, target: 0, reason: 2, time: 0 },
+    history: [-8, 3],
   });
 
   test('a cell says what was missing, false and repeated', () => {
@@ -151,6 +158,16 @@ describe('the tables', () => {
     expect(cellOf(result({ due: 0, came: 0 }))).toBe('silent, right');
     expect(cellOf(result({ came: 1, repeated: 2 }))).toBe('**1 of 2**, again 2');
     expect(cellOf(result({ due: 0, came: 0, falseMails: 2, falseTargets: 9 }))).toBe('**false 2 (9)**');
+  });
+
+  test('the history of a day is the target with the largest error', () => {
+    expect(historyCellOf(undefined)).toBe('not run');
+    expect(historyCellOf(result({}))).toBe('-8 s');
+    expect(historyCellOf({ ...result({}), history: [-0.2, 0.4, 12.1] })).toBe('+12 s');
+    expect(historyCellOf({ ...result({}), history: [-0.2] })).toBe('0 s');
+    expect(historyCellOf({ ...result({}), history: [] })).toBe('0 s');
+    expect(historyCellOf({ ...result({}), history: null })).toBe('keeps none');
+    expect(historyCellOf({ ...result({}), history: { fault: 'connection refused' } })).toBe('no answer');
   });
 
   test('rows are days and systems, in the given order', () => {
@@ -163,8 +180,85 @@ describe('the tables', () => {
       '| day | Some | Other |\n| --- | --- | --- |\n| day one | **0 of 2** | not run |\n| day two | all | not run |\n',
     );
     expect(sumTable(['Some'], done).split('\n')[2]).toBe(
-      '| Some | 2 | 10 | 2 of 4 | 4 s | 8 s | 0 | 0 (0) | of 6: 4 without reason |',
+      '| Some | 2 | 10 | 2 of 4 | 4 s | 8 s | 0 | 0 (0) | of 6: 4 without reason | 3 s | 8 s |',
     );
+  });
+});
+
+describe('histories', () => {
+  const targets = ['web-01', 'web-02'].map((name) => ({ name, host: name, isTls: false }));
+
+  test('of Nagios and Icinga: hard states, until the next one or the end', async () => {
+    await using folder = await mkdtempDisposable(join(tmpdir(), 'watchpost-days-'));
+    const path = join(folder.path, 'nagios.log');
+    const lines = [
+      '[50] SERVICE ALERT: web-02;HTTP;CRITICAL;HARD;3;refused',
+      '[110] SERVICE ALERT: web-01;HTTP;CRITICAL;SOFT;1;refused',
+      '[120] SERVICE ALERT: web-01;HTTP;CRITICAL;HARD;3;refused',
+      '[130] SERVICE ALERT: web-01;Certificate;CRITICAL;HARD;3;expires',
+      '[150] SERVICE ALERT: web-01;HTTP;WARNING;HARD;3;slow',
+    ];
+    writeFileSync(path, lines.join('\n'));
+    expect(downtimesOfLogs([path], 'HTTP', { targets, from: 100_000, to: 200_000 })).toEqual(
+      new Map([
+        ['web-01', 30],
+        ['web-02', 100],
+      ]),
+    );
+    expect(() => downtimesOfLogs([], 'HTTP', { targets, from: 0, to: 1 })).toThrow('there is no log');
+  });
+
+  test('of Prometheus and Watchpost: by their API', () => {
+    const past = { folder: '', targets, from: 0, to: 60_000 };
+    const samples = { data: { result: [{ metric: { target: 'web-01' }, value: [60, '0.75'] }] } };
+    const asked: string[] = [];
+    const run = (answer: object) => (words: readonly string[]) => {
+      asked.push(words.join(' '));
+      return JSON.stringify(answer);
+    };
+    expect(prometheus.downtimes?.({ ...past, run: run(samples) })).toEqual(new Map([['web-01', 15]]));
+    const figures = {
+      targets: [
+        { target: 'web-01', time: { down: 12.5 } },
+        { target: 'web-02', time: null },
+      ],
+    };
+    expect(watchpost.downtimes?.({ ...past, run: run(figures) })).toEqual(new Map([['web-01', 12.5]]));
+    expect(asked[0]).toContain('probe_success{job="blackbox"}[60s]');
+    expect(asked[1]).toContain('from=1970-01-01T00:00:00.000Z&to=1970-01-01T00:01:00.000Z');
+    expect(monit.downtimes).toBeNull();
+  });
+});
+
+describe('two runs', () => {
+  const run = (results: readonly SystemResult[]) => ({
+    seed: 1,
+    at: '',
+    versions: {},
+    days: [{ day: 'one', seed: 1, results }],
+  });
+  const result = (system: string, verdict: Partial<SystemResult['verdict']>): SystemResult => ({
+    system,
+    verdict: { due: 2, came: 2, late: [], repeated: 0, falseMails: 0, falseTargets: 0, ...verdict },
+    mails: 2,
+    unclear: { beginnings: 1, target: 0, reason: 0, time: 0 },
+    history: null,
+  });
+
+  test('the number of false mails and their lateness are no part of a verdict', () => {
+    const first = run([result('Some', { falseMails: 1, falseTargets: 4, late: [3] })]);
+    const second = run([result('Some', { falseMails: 2, falseTargets: 2, late: [9], due: 4, came: 4 })]);
+    expect(differencesOf(first, second)).toEqual([]);
+  });
+
+  test('missing, false and repeated mails differ, and what was run once only', () => {
+    const first = run([result('Some', {}), result('Other', { due: 0, came: 0 })]);
+    const second = run([result('Some', { came: 1, repeated: 2 }), result('Third', { falseMails: 1 })]);
+    expect(differencesOf(first, second)).toEqual([
+      { day: 'one', system: 'Some', verdicts: ['all', '1 of 2, again'] },
+      { day: 'one', system: 'Other', verdicts: ['silent', 'not run'] },
+      { day: 'one', system: 'Third', verdicts: ['not run', 'all, false ones'] },
+    ]);
   });
 });
 

@@ -1,21 +1,23 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { globSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { withFakeTime } from './fake-time.ts';
+import { downtimesOfLogs } from './hard-states.ts';
 import { writeMailProgram } from './mail-program.ts';
 import {
   attempts,
   certificateDays,
+  type Command,
   type Mail,
   namesIn,
   type Plan,
   type Report,
-  seconds,
   slowerThan,
   type System,
   type TargetPlan,
 } from './system.ts';
 
 // https://icinga.com/docs/icinga-2/2.13/doc/03-monitoring-basics/ (templates, apply rules, notifications, dependencies on a parent),
-// and the files that the package has in /etc/icinga2/conf.d, with its own script for mails; times a sixth of theirs, as for all.
+// 14-features (CompatLogger), and the files that the package has in /etc/icinga2/conf.d, with its own script for mails; times a sixth of theirs, as for all.
 
 export const icinga: System = {
   name: 'Icinga 2',
@@ -31,27 +33,36 @@ export const icinga: System = {
       mkdirSync(own, { recursive: true });
       return `mkdir -p ${place} && mount --bind ${own} ${place}`;
     });
-    mkdirSync(join(folder, 'place-0', 'certs'), { recursive: true });
+    for (const own of ['place-0/certs', 'place-1/compat/archives']) mkdirSync(join(folder, own), { recursive: true });
     const mail = writeMailProgram(folder, mailHost);
     // Its script for mails finds mail(1) by the path.
     const path = `${folder}:${process.env['PATH'] ?? ''}`;
     const environment = { ICINGA2_USER: 'root', ICINGA2_GROUP: 'root', PATH: path };
     const start = `${mounts.join(' && ')} && exec icinga2 daemon -c ${configuration}`;
+    const commands: readonly Command[] = [
+      { words: ['unshare', '--mount', 'sh', '-c', start], environment },
+      mail.command,
+    ];
     return {
-      commands: [{ words: ['unshare', '--mount', 'sh', '-c', start], environment }, mail.command],
+      commands,
       configuration,
       check: ['env', 'ICINGA2_USER=root', 'ICINGA2_GROUP=root', 'icinga2', 'daemon', '--validate', '-c', configuration],
+      ...(plan.needsClock && withFakeTime(folder, commands)),
     };
   },
   read,
+  // Its own history without a database: the log that the CompatLogger feature writes in Nagios' format.
+  downtimes: (past) =>
+    downtimesOfLogs(globSync(join(past.folder, 'place-1', 'compat', '{archives/,}*.log')), 'http', past),
 };
 
-function configurationOf({ targets, recipients, gateway }: Plan): string {
+function configurationOf({ targets, recipients, gateway, times, path }: Plan): string {
   return `include "/etc/icinga2/constants.conf"
 include <itl>
 include <plugins>
 object CheckerComponent "checker" { }
 object NotificationComponent "notification" { }
+object CompatLogger "compatlog" { }
 include "/etc/icinga2/conf.d/commands.conf"
 include "/etc/icinga2/conf.d/timeperiods.conf"
 object Endpoint NodeName { }
@@ -59,14 +70,14 @@ object Zone ZoneName { endpoints = [ NodeName ] }
 
 template Host "generic-host" {
   max_check_attempts = ${attempts}
-  check_interval = ${seconds.every}s
-  retry_interval = ${seconds.retry}s
+  check_interval = ${times.every}s
+  retry_interval = ${times.retry}s
   check_command = "hostalive"
 }
 template Service "generic-service" {
   max_check_attempts = ${attempts}
-  check_interval = ${seconds.every}s
-  retry_interval = ${seconds.retry}s
+  check_interval = ${times.every}s
+  retry_interval = ${times.retry}s
 }
 
 object Host "gateway" { import "generic-host"; address = "${gateway}" }
@@ -75,8 +86,9 @@ ${targets.map(hostOf).join('\n')}
 apply Service "http" {
   import "generic-service"
   check_command = "http"
-  vars.http_timeout = ${seconds.timeout}
+  vars.http_timeout = ${times.timeout}
   vars.http_warn_time = ${slowerThan}
+  vars.http_uri = "${path}"
   vars.http_ssl = host.vars.tls
   vars.http_sni = host.vars.tls
   assign where host.vars.web

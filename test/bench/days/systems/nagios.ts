@@ -1,17 +1,20 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { globSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { withFakeTime } from './fake-time.ts';
+import { downtimesOfLogs } from './hard-states.ts';
 import { writeMailProgram } from './mail-program.ts';
 import {
   attempts,
   certificateDays,
+  type Command,
   type Mail,
   namesIn,
   type Plan,
   type Report,
-  seconds,
   slowerThan,
   type System,
   type TargetPlan,
+  type Times,
 } from './system.ts';
 
 // https://assets.nagios.com/downloads/nagioscore/docs/nagioscore/4/en/ (objectdefinitions, monitoring-publicservices,
@@ -29,9 +32,11 @@ export const nagios: System = {
     writeFileSync(configuration, objectsOf(plan, mail.path));
     const main = join(folder, 'nagios.cfg');
     writeFileSync(main, mainOf(folder, configuration));
-    return { commands: [{ words: ['nagios4', main] }, mail.command], configuration, check: null };
+    const commands: readonly Command[] = [{ words: ['nagios4', main] }, mail.command];
+    return { commands, configuration, check: null, ...(plan.needsClock && withFakeTime(folder, commands)) };
   },
   read,
+  downtimes: (past) => downtimesOfLogs(globSync(join(past.folder, '{archives/,}*.log')), 'HTTP', past),
 };
 
 const mainOf = (folder: string, objects: string) => `log_file=${folder}/nagios.log
@@ -45,6 +50,7 @@ status_file=${folder}/status.dat
 nagios_user=root
 nagios_group=root
 command_file=${folder}/rw/nagios.cmd
+query_socket=${folder}/rw/nagios.qh
 lock_file=${folder}/nagios.pid
 temp_file=${folder}/nagios.tmp
 log_archive_path=${folder}/archives
@@ -66,14 +72,14 @@ check_for_updates=0
 illegal_macro_output_chars=\`~$&|'"<>
 `;
 
-function objectsOf({ targets, recipients, gateway }: Plan, mail: string): string {
-  const http = `$USER1$/check_http -H '$HOSTADDRESS$' -t ${seconds.timeout}`;
+function objectsOf({ targets, recipients, gateway, times, path }: Plan, mail: string): string {
+  const http = `$USER1$/check_http -H '$HOSTADDRESS$' -t ${times.timeout}`;
   return `${object('command', {
     command_name: 'check-host-alive',
     command_line: '$USER1$/check_ping -H $HOSTADDRESS$ -w 3000.0,80% -c 5000.0,100% -p 1',
   })}
-${object('command', { command_name: 'check_http', command_line: `${http} -w ${slowerThan}` })}
-${object('command', { command_name: 'check_https', command_line: `${http} -w ${slowerThan} -S --sni` })}
+${object('command', { command_name: 'check_http', command_line: `${http} -w ${slowerThan} -u ${path}` })}
+${object('command', { command_name: 'check_https', command_line: `${http} -w ${slowerThan} -u ${path} -S --sni` })}
 ${object('command', { command_name: 'check_certificate', command_line: `${http} --sni -C ${certificateDays}` })}
 ${object('command', {
   command_name: 'notify-host-by-email',
@@ -95,19 +101,19 @@ ${recipients
   )
   .join('\n')}
 ${object('contactgroup', { contactgroup_name: 'admins', members: recipients.map((_, index) => `contact-${index}`).join(',') })}
-${hostOf('gateway', gateway, null)}
-${targets.map(targetOf).join('\n')}
+${hostOf('gateway', gateway, null, times)}
+${targets.map((target) => targetOf(target, times)).join('\n')}
 `;
 }
 
-const times = {
+const intervalsOf = ({ every, retry }: Times) => ({
   max_check_attempts: String(attempts),
-  check_interval: String(seconds.every),
-  retry_interval: String(seconds.retry),
+  check_interval: String(every),
+  retry_interval: String(retry),
   notification_interval: '0',
-};
+});
 
-function hostOf(name: string, address: string, parent: string | null): string {
+function hostOf(name: string, address: string, parent: string | null, times: Times): string {
   return object('host', {
     use: 'generic-host',
     host_name: name,
@@ -118,21 +124,21 @@ function hostOf(name: string, address: string, parent: string | null): string {
     check_period: '24x7',
     notification_options: 'd,r',
     contact_groups: 'admins',
-    ...times,
+    ...intervalsOf(times),
   });
 }
 
-function targetOf({ name, host, isTls }: TargetPlan): string {
+function targetOf({ name, host, isTls }: TargetPlan, times: Times): string {
   const service = (description: string, command: string) =>
     object('service', {
       use: 'generic-service',
       host_name: name,
       service_description: description,
       check_command: command,
-      ...times,
+      ...intervalsOf(times),
     });
   return [
-    hostOf(name, host, 'gateway'),
+    hostOf(name, host, 'gateway', times),
     service('HTTP', isTls ? 'check_https' : 'check_http'),
     ...(isTls ? [service('Certificate', 'check_certificate')] : []),
   ].join('\n');

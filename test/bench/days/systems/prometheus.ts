@@ -1,6 +1,16 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { certificateDays, type Mail, namesIn, type Report, seconds, slowerThan, type System, urlOf } from './system.ts';
+import {
+  certificateDays,
+  type Mail,
+  namesIn,
+  type Past,
+  type Report,
+  slowerThan,
+  type System,
+  type Times,
+  urlOf,
+} from './system.ts';
 
 // https://github.com/prometheus/blackbox_exporter#prometheus-configuration (scraping by relabelling),
 // https://prometheus.io/docs/guides/multi-target-exporter/, https://prometheus.io/docs/prometheus/latest/configuration/alerting_rules/
@@ -14,7 +24,7 @@ const relabelling = [
   { target_label: '__address__', replacement: `127.0.0.1:${ports.blackbox}` },
 ];
 
-const rules = {
+const rulesOf = ({ every, retry }: Times) => ({
   groups: [
     {
       name: 'probes',
@@ -22,24 +32,24 @@ const rules = {
         {
           alert: 'GatewayDown',
           expr: 'probe_success{job="gateway"} == 0',
-          for: '5s',
+          for: `${retry}s`,
           labels: { severity: 'critical' },
           annotations: { summary: 'Gateway down' },
         },
         {
           alert: 'TargetDown',
           expr: 'probe_success{job="blackbox"} == 0',
-          for: '15s',
+          for: `${every + retry}s`,
           labels: { severity: 'page' },
           annotations: {
             summary: 'Target {{ $labels.target }} down',
-            description: '{{ $labels.instance }} of job {{ $labels.job }} has been down for more than 15 seconds.',
+            description: `{{ $labels.instance }} of job {{ $labels.job }} has been down for more than ${every + retry} seconds.`,
           },
         },
         {
           alert: 'TargetSlow',
           expr: `probe_duration_seconds{job="blackbox"} > ${slowerThan} and probe_success == 1`,
-          for: '20s',
+          for: `${2 * every}s`,
           labels: { severity: 'warning' },
           annotations: {
             summary: 'High response time of {{ $labels.target }}',
@@ -49,7 +59,7 @@ const rules = {
         {
           alert: 'CertificateExpires',
           expr: `probe_ssl_earliest_cert_expiry - time() < 86400 * ${certificateDays}`,
-          for: '10s',
+          for: `${every}s`,
           labels: { severity: 'warning' },
           annotations: {
             summary: 'Certificate of {{ $labels.target }} expires soon',
@@ -59,7 +69,7 @@ const rules = {
       ],
     },
   ],
-};
+});
 
 const inhibition = {
   source_matchers: ['alertname="GatewayDown"'],
@@ -69,25 +79,25 @@ const inhibition = {
 export const prometheus: System = {
   name: 'Prometheus with blackbox_exporter and Alertmanager',
   packages: ['prometheus', 'prometheus-blackbox-exporter', 'prometheus-alertmanager'],
-  setUp({ folder, targets, mailHost, recipients, authority, gateway }) {
+  setUp({ folder, targets, mailHost, recipients, authority, gateway, times, path }) {
     const file = (name: string, content: object) => {
       // JSON is YAML.
       writeFileSync(join(folder, name), JSON.stringify(content, null, 1));
       return join(folder, name);
     };
-    file('rules.yml', rules);
+    file('rules.yml', rulesOf(times));
     const blackbox = file('blackbox.yml', {
       modules: {
         http_2xx: {
           prober: 'http',
-          timeout: `${seconds.timeout}s`,
+          timeout: `${times.timeout}s`,
           http: { preferred_ip_protocol: 'ip4', tls_config: { ca_file: authority } },
         },
-        icmp: { prober: 'icmp', timeout: `${seconds.timeout}s`, icmp: { preferred_ip_protocol: 'ip4' } },
+        icmp: { prober: 'icmp', timeout: `${times.timeout}s`, icmp: { preferred_ip_protocol: 'ip4' } },
       },
     });
     const configuration = file('prometheus.yml', {
-      global: { scrape_interval: `${seconds.every}s`, evaluation_interval: `${seconds.every}s` },
+      global: { scrape_interval: `${times.every}s`, evaluation_interval: `${times.every}s` },
       rule_files: ['rules.yml'],
       alerting: { alertmanagers: [{ static_configs: [{ targets: [`127.0.0.1:${ports.alertmanager}`] }] }] },
       scrape_configs: [
@@ -95,7 +105,10 @@ export const prometheus: System = {
           job_name: 'blackbox',
           metrics_path: '/probe',
           params: { module: ['http_2xx'] },
-          static_configs: targets.map((target) => ({ targets: [urlOf(target)], labels: { target: target.name } })),
+          static_configs: targets.map((target) => ({
+            targets: [urlOf(target, path)],
+            labels: { target: target.name },
+          })),
           relabel_configs: relabelling,
         },
         {
@@ -112,8 +125,8 @@ export const prometheus: System = {
       route: {
         receiver: 'team-mails',
         group_by: ['alertname'],
-        group_wait: `${seconds.groupWait}s`,
-        group_interval: `${seconds.groupInterval}s`,
+        group_wait: `${times.groupWait}s`,
+        group_interval: `${times.groupInterval}s`,
         repeat_interval: '3h',
       },
       inhibit_rules: [inhibition],
@@ -151,10 +164,23 @@ export const prometheus: System = {
     };
   },
   read,
+  downtimes,
 };
 
 // The mail lists the alerts that fire, then under a heading of their own those that are resolved.
 function read({ text }: Mail): Report {
   const [firing = '', resolved = ''] = text.split(/\[\d+\] Resolved/);
   return { began: namesIn(firing), ended: namesIn(resolved) };
+}
+
+// What dashboards show as uptime is the mean of the samples of that time; the rest is downtime.
+function downtimes({ from, to, run }: Past): ReadonlyMap<string, number> {
+  const lengthSeconds = Math.round((to - from) / 1_000);
+  const query = `avg_over_time(probe_success{job="blackbox"}[${lengthSeconds}s])`;
+  const url = `http://127.0.0.1:${ports.prometheus}/api/v1/query`;
+  const answer = run(['curl', '-sS', '-G', url, '-d', `time=${to / 1_000}`, '--data-urlencode', `query=${query}`]);
+  const { data } = JSON.parse(answer) as {
+    data: { result: readonly { metric: { target: string }; value: readonly [number, string] }[] };
+  };
+  return new Map(data.result.map(({ metric, value }) => [metric.target, (1 - Number(value[1])) * lengthSeconds]));
 }

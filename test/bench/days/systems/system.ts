@@ -15,8 +15,33 @@ export interface Plan {
   readonly recipients: readonly string[];
   /** PEM file of the authority of targets with TLS. */
   readonly authority: string;
-  /** Where the monitors' packets go first; whoever can is to know that all targets are behind it. */
+  /** Where the monitors' packets go first, for systems that can know that all targets are behind it. */
   readonly gateway: string;
+  readonly times: Times;
+  /** Path of the URLs that the system asks for: targets see by it which system asks. */
+  readonly path: string;
+  /** Whether the clock of the system is to be set. */
+  readonly needsClock: boolean;
+  /** The local time of the day's programs, if it changes. */
+  readonly zone?: LocalTime;
+}
+
+/** The rules for all systems, in seconds. */
+export interface Times {
+  readonly every: number;
+  readonly retry: number;
+  readonly timeout: number;
+  readonly groupWait: number;
+  readonly groupInterval: number;
+}
+
+/** A time zone whose summer time begins or ends at a moment of the day. */
+export interface LocalTime {
+  /** A file of zic(8). */
+  readonly file: string;
+  /** Milliseconds since 1970. */
+  readonly changeAt: number;
+  readonly change: 'begins' | 'ends';
 }
 
 export interface Command {
@@ -37,6 +62,19 @@ export interface SetUp {
   readonly check: readonly [string, ...string[]] | null;
   /** Sets its clock ahead, if it has one of its own. */
   setClock?(aheadMs: number): void;
+  /** How far its clock is ahead at the start. */
+  readonly aheadMs?: number;
+}
+
+/** Where and when a system was, for its history. */
+export interface Past {
+  readonly folder: string;
+  readonly targets: readonly TargetPlan[];
+  /** Milliseconds since 1970, by the clock of the system. */
+  readonly from: number;
+  readonly to: number;
+  /** Runs a short command where the monitors are and returns its output. */
+  readonly run: (words: readonly string[]) => string;
 }
 
 /** What one mail reports. */
@@ -56,16 +94,17 @@ export interface System {
   readonly packages: readonly string[];
   setUp(plan: Plan): SetUp;
   read(mail: Mail): Report;
+  /** The seconds of downtime that the running system shows afterwards for each target; null if it keeps no history. */
+  readonly downtimes: ((past: Past) => ReadonlyMap<string, number>) | null;
 }
 
-/** The rules for all systems, in seconds. */
-export const seconds = { every: 10, retry: 5, timeout: 5, groupWait: 5, groupInterval: 30 } as const;
+export const usualTimes: Times = { every: 10, retry: 5, timeout: 5, groupWait: 5, groupInterval: 30 };
 /** Failing checks in a row until a mail, for systems that count. */
 export const attempts = 3;
 export const slowerThan = 1.5;
 export const certificateDays = 14;
 
-export const urlOf = ({ host, isTls }: TargetPlan) => `${isTls ? 'https' : 'http'}://${host}/`;
+export const urlOf = ({ host, isTls }: TargetPlan, path: string) => `${isTls ? 'https' : 'http'}://${host}${path}`;
 
 /** The names of targets in a text, each once. */
 export function namesIn(text: string): readonly string[] {
