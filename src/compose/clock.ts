@@ -39,6 +39,8 @@ export function watchClock(options: ClockWatchOptions): Disposable {
   const { store, monitor, metrics, boot, clock, log } = options;
   const upMs = () => boot?.upMs() ?? clock.elapsed();
   let before = { now: clock.now(), up: upMs() };
+  // Since the clock was set forward, until it is set back; null after any other change.
+  let ahead: { readonly from: number; readonly byMs: number } | null = null;
   let keptAt = Number.NEGATIVE_INFINITY;
   let timer = clock.after(lookEveryMs, look);
 
@@ -46,8 +48,11 @@ export function watchClock(options: ClockWatchOptions): Disposable {
     timer = clock.after(lookEveryMs, look);
     const now = { now: clock.now(), up: upMs() };
     const byMs = now.now - before.now - (now.up - before.up);
+    const wasAt = before.now;
     before = now;
     if (Math.abs(byMs) >= worthLoggingMs) jumped({ byMs, isDoubtful: false });
+    if (byMs >= leastJumpMs) ahead = ahead === null ? { from: wasAt + byMs, byMs } : null;
+    else if (Math.abs(byMs) >= leastJumpMs) ahead = null;
     if (clock.elapsed() - keptAt >= keepEveryMs) keep();
   }
 
@@ -59,7 +64,8 @@ export function watchClock(options: ClockWatchOptions): Disposable {
     metrics.clockSet(byMs);
     if (byMs < 0)
       tryTo('make the history fit the clock', () => {
-        store.clipFuture();
+        const isUndone = ahead !== null && Math.abs(ahead.byMs + byMs) < leastJumpMs;
+        store.clipFuture(isUndone && ahead !== null ? { from: ahead.from, byMs: -byMs } : null);
         monitor.past.countBudgets();
       });
     if (Math.abs(byMs) < leastJumpMs) return;

@@ -3,6 +3,7 @@ import type { FileWatch } from './file-watch.ts';
 import type { OpenDatabase } from './open.ts';
 import type { QueueHealth, WriteQueue } from './queue.ts';
 import type { HistoryParts } from './sealing/parts.ts';
+import type { TimeAhead } from './sealing/clip-future.ts';
 import type { UpkeepProgress } from './sealing/upkeep.ts';
 
 /** What a clock said when the file was in use. Times are milliseconds since the epoch. */
@@ -25,10 +26,11 @@ export interface StoreCare {
   /** What the database takes on disk, its log included. */
   bytes(): number;
   /**
-   * Makes the file fit a clock that was ahead until now: verdict periods and marks go back to now. Returns whether it was. To be
-   * called if the clock was set back; opening the file does so too.
+   * Makes the file fit a clock that was ahead until now: verdict periods and marks go back to now, and what is known to have been
+   * stored while it was ahead goes to the time at which it happened. Returns whether it was. To be called if the clock was set back;
+   * opening the file does so too, without that knowledge.
    */
-  clipFuture(): boolean;
+  clipFuture(ahead: TimeAhead | null): boolean;
   /** The time that retention goes by: at most that of the clock, which may have been set forward. */
   deletionNow(): number;
   /** What the clock said when it was kept last, or null. */
@@ -59,10 +61,10 @@ export function careOf({ file, parts: { upkeep, marks }, queue, files, guard }: 
       const log = statSync(`${file.path}-wal`, { throwIfNoEntry: false })?.size ?? 0;
       return number('page_count') * number('page_size') + log;
     },
-    clipFuture: () =>
+    clipFuture: (ahead) =>
       guard(() => {
         queue.flush();
-        return upkeep.clipFuture();
+        return upkeep.clipFuture(ahead);
       }),
     deletionNow: () => guard(() => upkeep.deletionNow()),
     lastClock: () =>

@@ -43,7 +43,7 @@ describe.each(Object.entries(jumps))('a clock that was set by %s for a while', (
       if (when === 'over a restart') await store.close();
       clock.step(ms);
       if (when === 'over a restart') store = openAt(path, clock, { retention });
-      else if (ms < 0) store.clipFuture();
+      else if (ms < 0) store.clipFuture(null);
     };
     const before = 3 * hourMs + 20 * 60_000;
     await watch(store, clock, before);
@@ -95,13 +95,56 @@ test('what was stored under a clock that was ahead hides no verdict after an hou
   await watch(store, clock, 3 * hourMs);
   keepUp(store);
   clock.step(-100 * dayMs);
-  expect(store.clipFuture()).toBe(true);
-  expect(store.clipFuture()).toBe(false);
+  expect(store.clipFuture(null)).toBe(true);
+  expect(store.clipFuture(null)).toBe(false);
   const back = clock.now();
   await watch(store, clock, 2 * hourMs);
   keepUp(store);
   expect(upMs(store, back, clock.now())).toBe(2 * hourMs);
   expect(countOf(store, back, clock.now())).toBe((2 * hourMs) / everyMs);
+});
+
+describe.each([
+  { name: 'an hour', byMs: hourMs },
+  { name: 'a hundred days', byMs: 100 * dayMs },
+])('a clock that was $name ahead while the program watched it', ({ byMs }) => {
+  const isDown = { ...isUp, status: 'down' } as const;
+
+  test.each([60_000, 50 * 60_000])('what happened in these %d ms goes to when it did', async (aheadForMs) => {
+    using folder = tempFolder();
+    const clock = new FakeClock(new Date(start).toISOString());
+    const path = join(folder.path, 'watchpost.db');
+    const store = openAt(path, clock);
+    const span = { from: start, to: start + 4 * hourMs };
+    const spans = (of: Store) => timeIn(span, of.history.periods('shop', span), clock.now());
+    await watch(store, clock, 20 * 60_000);
+    const jumpAt = clock.now();
+    clock.step(byMs);
+    // It is down for the first half of this time, and for half a minute after it.
+    for (const end = clock.elapsed() + aheadForMs; clock.elapsed() < end;) {
+      const verdict = clock.elapsed() < end - aheadForMs / 2 ? isDown : isUp;
+      void store.record(round('shop', clock.now(), { votes: [vote('de1', up(0.1))], verdict }));
+      await clock.advance(everyMs);
+    }
+    keepUp(store);
+    clock.step(-byMs);
+    expect(store.clipFuture({ from: jumpAt + byMs, byMs })).toBe(true);
+    const expected = { up: 20 * 60_000 + aheadForMs / 2, down: aheadForMs / 2 };
+    expect(spans(store)).toMatchObject(expected);
+    expect(countOf(store, start, clock.now())).toBe((clock.now() - start) / everyMs);
+    expect(countOf(store, clock.now() + 1, clock.now() + 2 * byMs)).toBe(0);
+    await watch(store, clock, 10 * 60_000);
+    keepUp(store);
+    expect(spans(store)).toMatchObject({ ...expected, up: expected.up + 10 * 60_000 });
+    await store.close();
+    await using again = openAt(path, clock);
+    expect(spans(again)).toMatchObject({ ...expected, up: expected.up + 10 * 60_000 });
+    // Its hours are sealed whole.
+    await watch(again, clock, 2 * hourMs);
+    keepUp(again);
+    const [sums] = again.history.sealed('hours', 'shop', null, { from: start, to: start + hourMs });
+    expect(sums?.up).toBe(hourMs / everyMs);
+  });
 });
 
 test('retention goes on after a real absence, no faster than twice the time that passes', async () => {

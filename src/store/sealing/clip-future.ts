@@ -15,12 +15,25 @@ const units = [
   ['periods_from', dayMs],
 ] as const satisfies readonly (readonly [MarkName, number])[];
 
+/** What was stored under a clock that was ahead: all that is due at `from` or later, by so many milliseconds. */
+export interface TimeAhead {
+  readonly from: number;
+  readonly byMs: number;
+}
+
+interface ClippedFile {
+  readonly database: Database.Database;
+  readonly rows: SealedRows;
+  readonly marks: SealingMarks;
+}
+
 /**
  * Makes the file fit a clock that was ahead once: marks go back to `now`, verdict periods that begin after it are dropped and one that
- * goes on beyond it ends there, and hours that are not over are results again. Results stay, also those that are due in the future.
+ * goes on beyond it ends there, and hours that are not over are results again. If it is known what was stored while the clock was
+ * ahead, that goes to the time at which it happened; otherwise results stay, also those that are due in the future.
  * Does nothing in a file that is not ahead. Returns whether it changed anything.
  */
-export function clipFuture(database: Database.Database, rows: SealedRows, marks: SealingMarks, now: number): boolean {
+export function clipFuture({ database, rows, marks }: ClippedFile, now: number, ahead: TimeAhead | null): boolean {
   const statements = prepare(database);
 
   function unseal(pair: TargetNodePair, hour: number): void {
@@ -36,13 +49,19 @@ export function clipFuture(database: Database.Database, rows: SealedRows, marks:
 
   return database
     .transaction(() => {
-      const ahead = now + clockJitterMs;
-      let changes = statements.dropPeriods.run(ahead).changes + statements.endPeriods.run({ now, ahead }).changes;
+      const latest = now + clockJitterMs;
+      // What the clock has caught up with cannot be told from what is stored since.
+      const moved = ahead !== null && ahead.from > latest ? ahead : null;
+      let changes = moved === null ? 0 : statements.movePeriods.run(moved).changes;
+      changes += statements.dropPeriods.run(latest).changes + statements.endPeriods.run({ now, latest }).changes;
       const sealedUntil = marks.get('hours_until');
-      const hour = Math.floor(now / hourMs) * hourMs;
+      // Hours that were sealed while the clock was ahead lack what moves into them.
+      const until = moved === null ? now : moved.from - moved.byMs;
+      const hour = Math.floor(until / hourMs) * hourMs;
       if (sealedUntil > hour) unsealFrom(hour, sealedUntil);
+      if (moved !== null) changes += statements.moveResults.run(moved).changes;
       for (const [name, unit] of units) {
-        const at = Math.floor(now / unit) * unit;
+        const at = Math.floor(until / unit) * unit;
         changes += statements.clipMark.run({ name, at }).changes;
       }
       marks.forget();
@@ -63,8 +82,14 @@ function valuesOf(
 function prepare(database: Database.Database) {
   return {
     dropPeriods: database.prepare<[number]>('DELETE FROM verdict_periods WHERE from_at > ?'),
-    endPeriods: database.prepare<[{ now: number; ahead: number }]>(
-      'UPDATE verdict_periods SET last_at = max(from_at, :now) WHERE last_at > :ahead',
+    endPeriods: database.prepare<[{ now: number; latest: number }]>(
+      'UPDATE verdict_periods SET last_at = max(from_at, :now) WHERE last_at > :latest',
+    ),
+    movePeriods: database.prepare<[TimeAhead]>(
+      'UPDATE OR IGNORE verdict_periods SET from_at = from_at - :byMs, last_at = last_at - :byMs WHERE from_at >= :from',
+    ),
+    moveResults: database.prepare<[TimeAhead]>(
+      'UPDATE OR IGNORE results SET due_at = due_at - :byMs WHERE due_at >= :from',
     ),
     clipMark: database.prepare<[{ name: MarkName; at: number }]>(
       'UPDATE marks SET value = :at WHERE name = :name AND value > :at',

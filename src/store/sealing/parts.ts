@@ -2,6 +2,7 @@ import type Database from 'better-sqlite3';
 import { type Clock, clockJitterMs } from '#kernel/clock.ts';
 import { createHistorySource } from '../history.ts';
 import { createVerdictPeriodLog, type VerdictPeriodLog } from '../verdict-periods.ts';
+import type { TimeAhead } from './clip-future.ts';
 import { createVerdictPeriodConversion } from './convert-verdict-periods.ts';
 import type { Retention } from './forget.ts';
 import { createLateResults, type LateResults } from './late.ts';
@@ -54,15 +55,15 @@ export function openHistoryParts(
   const source = createHistorySource({ database, rows, late, marks, recent, newest: () => periods.newest() });
   const conversion = createVerdictPeriodConversion(database, marks, source, recent);
   const upkeep = createUpkeep({ database, rows, late, marks, retention, prepareSealed, onSealed, conversion, clock });
-  const clipFuture = () => {
+  const clipFuture = (ahead: TimeAhead | null) => {
     periods.flush();
-    const isClipped = upkeep.clipFuture();
+    const isClipped = upkeep.clipFuture(ahead);
     if (isClipped) {
       periods.reread();
       recent.reread();
     }
     return isClipped;
   };
-  clipFuture();
+  clipFuture(null);
   return { periods, marks, rows, late, recent, upkeep: { ...upkeep, clipFuture } };
 }

@@ -1,7 +1,7 @@
 import type Database from 'better-sqlite3';
 import type { Clock } from '#kernel/clock.ts';
 import { hourMs } from '#kernel/units.ts';
-import { clipFuture } from './clip-future.ts';
+import { clipFuture, type TimeAhead } from './clip-future.ts';
 import type { VerdictPeriodConversion } from './convert-verdict-periods.ts';
 import { createDeletionTime } from './deletion-time.ts';
 import { createForgetting, type Retention } from './forget.ts';
@@ -21,7 +21,7 @@ export interface Upkeep {
   /** To be called for every result that is written of an hour that is not sealed. */
   written(pair: TargetNodePair, dueAt: number): void;
   /** Makes the file fit a clock that was ahead until now. Returns whether it was. */
-  clipFuture(): boolean;
+  clipFuture(ahead: TimeAhead | null): boolean;
   /** The time that retention goes by, which the wall clock may be ahead of. */
   deletionNow(): number;
   /** How far it has come. */
@@ -76,8 +76,8 @@ export function createUpkeep({
       if (forgetting.stepSealed() || hours.step(over) || late.seal() || days.step()) return true;
       return conversion.step() || forgetting.step(deletion.now());
     },
-    clipFuture() {
-      const isClipped = clipFuture(database, rows, marks, clock.now());
+    clipFuture(ahead) {
+      const isClipped = clipFuture({ database, rows, marks }, clock.now(), ahead);
       hours.abandon();
       days.abandon();
       return isClipped;
