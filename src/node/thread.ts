@@ -3,6 +3,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { systemClock } from '#kernel/clock.ts';
 import { createPunctualClock } from '#kernel/punctual.ts';
 import { systemRandom } from '#kernel/random.ts';
+import { collectGarbage } from '#kernel/startup-garbage.ts';
 import { startAgent } from './agent.ts';
 import type { AgentOptions, NodeMessage, HubMessage } from './ports.ts';
 import { watchTargets } from './watching.ts';
@@ -79,6 +80,7 @@ async function main(port: NonNullable<typeof parentPort>, options: AgentOptions)
   });
   // Before any check is due: Node would hold what it has for its cache until the end, and writing it holds up the thread.
   flushCompileCache();
+  collectGarbage();
   say({ kind: 'ready', capabilities: agent.capabilities });
 }
 
