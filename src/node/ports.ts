@@ -59,6 +59,8 @@ export interface Agent {
   health(): AgentHealth;
   /** Whether a check runs whose times this thread takes: it must not be held up then. The kernel's do not suffer. */
   readonly isTiming: boolean;
+  /** Loads what checks of these types need, so that the first one need not wait. Never rejects: a check meets the same error. */
+  prepare(types: readonly CheckTypeName[]): Promise<void>;
   /** `onStarted` hears when the probe begins, in milliseconds since the epoch. Always an outcome, within the command's deadline. Rejects only with the signal's reason, when the check is cancelled. */
   run(command: NodeCheckCommand, signal: AbortSignal, onStarted?: (at: number) => void): Promise<Outcome>;
   close(): Promise<void>;

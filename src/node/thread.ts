@@ -64,6 +64,7 @@ async function main(port: NonNullable<typeof parentPort>, options: AgentOptions)
         void run(message);
         break;
       case 'watch':
+        void agent.prepare([...new Set(message.targets.map(({ spec }) => spec.type))]);
         say({ kind: 'watching', number: message.number, since: watching.assign(message.targets) });
         break;
       case 'clock':
