@@ -18,7 +18,8 @@ interface LoadableType {
   readonly sendsMany?: true;
 }
 
-interface LoadedType {
+/** A check type, as far as nodes use it. */
+export interface LoadedType {
   readonly type: string;
   start(environment: ProbeEnvironment): Promise<Prober<unknown, unknown>>;
   readonly evidence?: (spec: never) => EvidencePlan | null;

@@ -1,7 +1,6 @@
-import { nodeTypeNames, nodeTypeOf } from '#checks/node-types.ts';
+import { type LoadedType, nodeTypeNames, nodeTypeOf } from '#checks/node-types.ts';
 import type { Capabilities } from './ports.ts';
 
-type LoadedType = Awaited<ReturnType<NonNullable<ReturnType<typeof nodeTypeOf>>['load']>>;
 type Environment = Parameters<LoadedType['start']>[0];
 type OpenProber = Awaited<ReturnType<LoadedType['start']>>;
 
