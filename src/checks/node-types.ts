@@ -1,8 +1,8 @@
 import type { EvidencePlan } from './evidence/plan.ts';
 import type { Prober, ProbeEnvironment } from './check.ts';
 
-// What nodes need of check types. A type is loaded with the first check of it: all of them, with their schemas, are a third of what a
-// node's thread would hold.
+// What nodes need of check types. A type is loaded with the first check of it: all of them, with their schemas, would be a quarter of what a
+// node's thread holds.
 
 export { createGates } from './gate.ts';
 export { failed, failure } from './outcome.ts';

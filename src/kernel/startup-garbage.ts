@@ -6,7 +6,7 @@ import type { Clock } from './clock.ts';
 const afterMs = 25_000;
 
 /**
- * Collects the garbage of this thread's start once it is over. V8 would keep it until as much again has become old, which takes days
+ * Collects the garbage of this thread's start once it is over. V8 keeps it until the heap has grown by half, which takes long
  * where little is done.
  */
 export function collectStartupGarbage(clock: Clock): Disposable {
