@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import type { Outcome, Policy } from '#checks/index.ts';
+import type { CheckTypeName, Outcome, Policy } from '#checks/index.ts';
 import { createGates, createResolver, failed, failure, nodeTypeOf, ownAddresses } from '#checks/node-types.ts';
 import { type Clock, deadline } from '#kernel/clock.ts';
 import { createPool } from '#kernel/concurrency.ts';
@@ -17,6 +17,9 @@ export async function startAgent(options: AgentOptions, machineClock: Clock, ran
   const { localAddress, asnFile, plugins } = options;
   const probers = createProbers({ clock, random, localAddress, asnFile, plugins });
   const capabilities = await probers.capabilities();
+  const prepare = async (types: readonly CheckTypeName[]) =>
+    void (await Promise.allSettled(types.map(async (type) => probers.open(type))));
+  await prepare(options.types ?? []);
   const gateFor = createGates({
     resolver: createResolver({ clock, readFile: (path) => readFile(path, 'utf8') }),
     clock,
@@ -68,7 +71,7 @@ export async function startAgent(options: AgentOptions, machineClock: Clock, ran
     get isTiming() {
       return lag.isClose;
     },
-    prepare: async (types) => void (await Promise.allSettled(types.map(async (type) => probers.open(type)))),
+    prepare,
     async run(command, signal, onStarted) {
       signal.throwIfAborted();
       const work = async () => probe(command, signal, onStarted);

@@ -35,6 +35,8 @@ export interface AgentOptions {
   /** Probes at the same time, and commands that may wait for a place. */
   readonly running: number;
   readonly queued: number;
+  /** Check types to load before it says that it is ready: loading one later holds up what runs. Default: none. */
+  readonly types?: readonly CheckTypeName[] | undefined;
   /** Shared with the hub: which checks of watched targets run, so that it is known when the thread is lost. */
   readonly busy?: SharedArrayBuffer;
 }

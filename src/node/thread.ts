@@ -44,6 +44,15 @@ async function main(port: NonNullable<typeof parentPort>, options: AgentOptions)
     }
   };
 
+  // What its types need is loaded before the first check, which it would hold up. One assignment after the other.
+  let assigning = Promise.resolve();
+  let isClosing = false;
+  const assign = async ({ targets, number }: Extract<HubMessage, { kind: 'watch' }>) => {
+    await agent.prepare([...new Set(targets.map(({ spec }) => spec.type))]);
+    if (isClosing) return;
+    say({ kind: 'watching', number, since: watching.assign(targets) });
+  };
+
   const report = () => {
     say({ kind: 'health', health: { ...agent.health(), skipped: watching.skipped } });
     timer = systemClock.after(healthEveryMs, report);
@@ -51,6 +60,7 @@ async function main(port: NonNullable<typeof parentPort>, options: AgentOptions)
   let timer = systemClock.after(healthEveryMs, report);
 
   const close = async () => {
+    isClosing = true;
     timer[Symbol.dispose]();
     watching[Symbol.dispose]();
     for (const controller of running.values()) controller.abort(new Error('the node is closing'));
@@ -64,8 +74,7 @@ async function main(port: NonNullable<typeof parentPort>, options: AgentOptions)
         void run(message);
         break;
       case 'watch':
-        void agent.prepare([...new Set(message.targets.map(({ spec }) => spec.type))]);
-        say({ kind: 'watching', number: message.number, since: watching.assign(message.targets) });
+        assigning = assigning.then(async () => assign(message));
         break;
       case 'clock':
         ({ aheadMs } = message);
