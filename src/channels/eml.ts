@@ -1,6 +1,5 @@
 import { rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { createTransport } from 'nodemailer';
 import { messageOf } from '#kernel/errors.ts';
 import type { Log } from '#kernel/log.ts';
 import { makePrivateFolder, privateMode } from '#kernel/private-files.ts';
@@ -18,7 +17,6 @@ export interface EmlOptions {
 /** Writes each mail into a folder as an `.eml` file that mail programs open: for trying out, without a mail server. */
 export function createEmlChannel({ folder, template, hostname, log }: EmlOptions): Channel {
   const from = `Watchpost <watchpost@${hostname}>`;
-  const transport = createTransport({ streamTransport: true, buffer: true });
   return {
     name: 'email',
     attemptMs: usualAttemptMs,
@@ -26,6 +24,8 @@ export function createEmlChannel({ folder, template, hostname, log }: EmlOptions
       const path = join(folder, fileNameOf(message));
       const unfinished = `${path}.tmp`;
       try {
+        const { createTransport } = await import('nodemailer');
+        const transport = createTransport({ streamTransport: true, buffer: true });
         const sent = await transport.sendMail({ ...mailOf(message, template, from, recipient), newline: 'windows' });
         await makePrivateFolder(folder);
         await writeFile(unfinished, sent.message, { signal, flush: true, mode: privateMode });
@@ -37,9 +37,7 @@ export function createEmlChannel({ folder, template, hostname, log }: EmlOptions
       return { kind: 'delivered', response: `written to ${path}` };
     },
     renew: null,
-    async close() {
-      transport.close();
-    },
+    close: async () => {},
   };
 }
 

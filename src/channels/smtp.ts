@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import { createSecureContext, getCACertificates } from 'node:tls';
-import { createTransport, type SendMailOptions } from 'nodemailer';
+import type { SendMailOptions } from 'nodemailer';
 import type SMTPTransport from 'nodemailer/lib/smtp-transport';
 import type { Clock } from '#kernel/clock.ts';
 import { singleLine } from '#kernel/text.ts';
@@ -56,17 +56,25 @@ export function createSmtpChannel({
   const settings = settingsOf(server, hostname, timeouts);
   const handovers = new Map<string, Handover>();
   const { pool } = server;
-  const transport = pool === null ? createTransport(settings) : createTransport({ ...settings, ...pooled(pool) });
-  transport.use('stream', (mail, done) => {
-    const handover = handovers.get(String(mail.data.messageId));
-    if (handover !== undefined) mail.message.processFunc((body) => readWhole(body, handover));
-    done();
-  });
+  let usual: ReturnType<typeof openUsual> | null = null;
+
+  // Loaded by the first mail: it is large, and most of the time there is none.
+  async function openUsual() {
+    const { createTransport } = await import('nodemailer');
+    const transport = pool === null ? createTransport(settings) : createTransport({ ...settings, ...pooled(pool) });
+    transport.use('stream', (mail, done) => {
+      const handover = handovers.get(String(mail.data.messageId));
+      if (handover !== undefined) mail.message.processFunc((body) => readWhole(body, handover));
+      done();
+    });
+    return transport;
+  }
 
   async function overUsual(mail: SendMailOptions, handover: Handover, signal: AbortSignal): Promise<string> {
     const id = String(mail.messageId);
     handovers.set(id, handover);
     try {
+      const transport = await (usual ??= openUsual());
       return (await transport.sendMail({ ...mail, signal })).response;
     } finally {
       handovers.delete(id);
@@ -78,6 +86,7 @@ export function createSmtpChannel({
     handover: Handover,
     signal: AbortSignal,
   ): Promise<string> {
+    const { createTransport } = await import('nodemailer');
     const other = createTransport(settings);
     other.use('stream', ({ message }, done) => {
       message.processFunc((body) => readWhole(body, handover));
@@ -116,7 +125,7 @@ export function createSmtpChannel({
     renew: null,
     async close() {
       closing.abort(new Error('the mail channel is closed'));
-      transport.close();
+      (await usual)?.close();
     },
   };
 }

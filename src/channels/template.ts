@@ -24,8 +24,17 @@ export interface MailTemplateSource {
   readonly text: string;
 }
 
-/** The template of mails: Watchpost's own, or the operator's. Throws `config_invalid` if it cannot be used. */
-export function createMailTemplate(source: MailTemplateSource = ownTemplate()): MailTemplate {
+/**
+ * The template of mails: the operator's, or Watchpost's own, which is read when the first mail is written. Throws `config_invalid` if the
+ * operator's cannot be used.
+ */
+export function createMailTemplate(source?: MailTemplateSource): MailTemplate {
+  if (source !== undefined) return compile(source);
+  let own: MailTemplate | null = null;
+  return { render: (message) => (own ??= compile(ownTemplate())).render(message) };
+}
+
+function compile(source: MailTemplateSource): MailTemplate {
   const engines = { plain: createEngine({}), html: createEngine({ outputEscape: 'escape' }) };
   const parsed = {
     plain: guard(source, () => engines.plain.parse(source.text)),

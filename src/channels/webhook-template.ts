@@ -1,14 +1,15 @@
-import type { Template } from 'liquidjs';
+import type { Liquid, Template } from 'liquidjs';
 import { messageOf } from '#kernel/errors.ts';
 import type { Secret } from '#kernel/secret.ts';
 import { createEngine } from './liquid.ts';
 import type { WebhookBody } from './webhook-body.ts';
 
-const engine = createEngine();
+let loaded: Liquid | null = null;
 const parsedBefore = new WeakMap<Secret, Template[]>();
 
 /** The body that a template makes of what a webhook would be sent. Throws what is wrong with the template. */
 export function renderBody(template: Secret, body: WebhookBody): string {
+  const engine = (loaded ??= createEngine());
   const parsed = parsedBefore.get(template) ?? engine.parse(template.reveal());
   parsedBefore.set(template, parsed);
   return String(engine.renderSync(parsed, body)).trim();

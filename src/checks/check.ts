@@ -53,13 +53,19 @@ export interface Prober<Spec, Detail> {
   close(): Promise<void>;
 }
 
-/** How a type starts that needs nothing to be opened beforehand and can be run on every node. */
+/**
+ * How a type starts that needs nothing to be opened beforehand and can be run on every node. `load` imports its probe, which only nodes
+ * need.
+ */
 export function startPlain<Spec, Detail>(
-  probe: (spec: Spec, context: ProbeContext, environment: ProbeEnvironment) => Promise<Outcome<Detail>>,
+  load: () => Promise<{
+    readonly probe: (spec: Spec, context: ProbeContext, environment: ProbeEnvironment) => Promise<Outcome<Detail>>;
+  }>,
 ): (environment: ProbeEnvironment) => Promise<Prober<Spec, Detail>> {
   return async (environment) => {
     // The first check must not pay for it.
     await loadHandshakeReader();
+    const { probe } = await load();
     return {
       capability: { able: true },
       probe: async (spec, context) => probe(spec, context, environment),

@@ -19,6 +19,7 @@ import { mtr } from './mtr/index.ts';
 import { mqtt } from './mqtt/index.ts';
 import type { MeasuredValue } from './measured-value.ts';
 import { mysql } from './mysql/index.ts';
+import { planOf } from './node-types.ts';
 import { ping } from './ping/index.ts';
 import { plugin } from './plugin/index.ts';
 import { postgres } from './postgres/index.ts';
@@ -36,11 +37,10 @@ export type { Capability, Dialect, HeartbeatSettings, ProbeEnvironment, ProbeCon
 export { formatHostPort, parseEndpoint } from './endpoint.ts';
 export { type Conclusion, conclude } from './evidence/conclusions.ts';
 export { EvidenceDocument } from './evidence/detail.ts';
-export { createGates, type Gate } from './gate.ts';
+export type { Gate } from './gate.ts';
 export { NodeInfo, type NodeSelection, ownNodeName, shownNode } from './node-info.ts';
 export { failed, Failure, failure, FailureCode, FailureSource } from './outcome.ts';
 export type { Outcome, Phase } from './outcome.ts';
-export { ownAddresses } from './own-addresses.ts';
 export type { MeasuredValue } from './measured-value.ts';
 export { PatternText } from './pattern.ts';
 export { PluginCommands } from './plugin/commands.ts';
@@ -188,13 +188,6 @@ const byType: ReadonlyMap<string, AnyCheck> = new Map(
     return [check.type, { ...erased, forStrangers: (outcome) => concealFailure(erased.forStrangers(outcome)) }];
   }),
 );
-
-// A function, as the list that it looks in has a type that gathers by it.
-function planOf(of: Readonly<Record<string, unknown>>): EvidencePlan | string {
-  const parsed = CheckSpec.safeParse(of);
-  if (!parsed.success) return 'this node cannot read the spec of the target';
-  return checkOf(parsed.data.type).evidence(parsed.data) ?? `there is no evidence of type ${parsed.data.type}`;
-}
 
 /** The check type of a name out of THE list. */
 export function checkOf(type: CheckTypeName): AnyCheck {

@@ -50,7 +50,8 @@ export interface CheckRunner {
   close(): Promise<void>;
 }
 
-type Nodes = Pick<Config, 'nodes' | 'nats'>;
+/** With the targets, nodes have loaded what these need before they are ready. */
+type Nodes = Pick<Config, 'nodes' | 'nats'> & Partial<Pick<Config, 'targets'>>;
 /** Callbacks for events that are not about a single target. */
 export interface CheckingListeners extends Pick<Monitor, 'nodeAbsent' | 'unjudged'> {
   readonly verdictOf: Monitor['past']['verdictOf'];
@@ -81,7 +82,7 @@ export async function openChecking(
 }
 
 async function checkHere(
-  { nodes, nats }: Nodes,
+  { nodes, nats, targets }: Nodes,
   environment: CheckRunnerEnvironment,
   store: LateStore,
   listeners: CheckingListeners,
@@ -101,6 +102,7 @@ async function checkHere(
         knownAs: info.ip === '' ? [] : [info.ip],
         running: inFlight,
         queued: 10 * inFlight,
+        types: [...new Set(targets?.map(({ spec }) => spec.type))],
       },
     })),
     module: new URL('../node/thread.ts', import.meta.url),

@@ -19,7 +19,7 @@ export interface ReplaceableCheckRunner extends CheckRunner {
   prepare(next: Config): Promise<() => void>;
 }
 
-type NodeSettings = Pick<Config, 'nodes' | 'nats' | 'foreignService'>;
+type NodeSettings = Parameters<typeof openChecking>[0];
 
 // What runs may end before the part that runs it goes, and the new one may get ready before it is used.
 const finishMs = 15_000;

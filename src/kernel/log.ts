@@ -1,5 +1,6 @@
+import { createRequire } from 'node:module';
 import { pino, type Logger } from 'pino';
-import pretty from 'pino-pretty';
+import type * as Pretty from 'pino-pretty';
 import { createLogSink, type LogSink } from './log-sink.ts';
 
 /** A structured log. Fields come first, then one sentence: `log.warn({ target }, 'round skipped')`. */
@@ -37,6 +38,8 @@ export function createLog({ level, pretty: forPeople, fd }: LogOptions): Log {
 }
 
 function prettyStream(sink: LogSink): LogSink {
-  const format = pretty.prettyFactory({ ignore: 'pid,hostname', colorize: true });
+  // A daemon without a terminal has no use for it.
+  const { prettyFactory } = createRequire(import.meta.url)('pino-pretty') as typeof Pretty; // oxlint-disable-line typescript/no-unsafe-type-assertion -- the package has these types
+  const format = prettyFactory({ ignore: 'pid,hostname', colorize: true });
   return { write: (line) => sink.write(format(line) ?? '') };
 }

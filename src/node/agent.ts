@@ -1,36 +1,25 @@
 import { readFile } from 'node:fs/promises';
-import {
-  type AnyProber,
-  checkOf,
-  type CheckTypeName,
-  createGates,
-  createResolver,
-  ownAddresses,
-  failed,
-  failure,
-  nodeTypeNames,
-  type Outcome,
-  type Policy,
-} from '#checks/index.ts';
+import type { CheckTypeName, Outcome, Policy } from '#checks/index.ts';
+import { createGates, createResolver, failed, failure, nodeTypeOf, ownAddresses } from '#checks/node-types.ts';
 import { type Clock, deadline } from '#kernel/clock.ts';
 import { createPool } from '#kernel/concurrency.ts';
 import { messageOf, WatchpostError } from '#kernel/errors.ts';
 import type { Random } from '#kernel/random.ts';
 import { lateAsUnknown } from './excuse.ts';
 import { watchLag } from './lag.ts';
-import { type Agent, type AgentOptions, type Capabilities, type NodeCheckCommand, shareOfApi } from './ports.ts';
+import { type Agent, type AgentOptions, type NodeCheckCommand, shareOfApi } from './ports.ts';
+import { createProbers } from './probers.ts';
 
 /** Starts a node: opens what its check types need, tries out what it can do, and waits for commands. */
 export async function startAgent(options: AgentOptions, machineClock: Clock, random: Random): Promise<Agent> {
   const lag = watchLag(machineClock);
   const { clock } = lag;
-  const probers = new Map<CheckTypeName, AnyProber>();
   const { localAddress, asnFile, plugins } = options;
-  for (const type of nodeTypeNames)
-    probers.set(type, await checkOf(type).start({ clock, random, localAddress, asnFile, plugins }));
-  const capabilities: Capabilities = Object.fromEntries(
-    [...probers].map(([type, prober]) => [type, prober.capability]),
-  );
+  const probers = createProbers({ clock, random, localAddress, asnFile, plugins });
+  const capabilities = await probers.capabilities();
+  const prepare = async (types: readonly CheckTypeName[]) =>
+    void (await Promise.allSettled(types.map(async (type) => probers.open(type))));
+  await prepare(options.types ?? []);
   const gateFor = createGates({
     resolver: createResolver({ clock, readFile: (path) => readFile(path, 'utf8') }),
     clock,
@@ -50,11 +39,16 @@ export async function startAgent(options: AgentOptions, machineClock: Clock, ran
     signal: AbortSignal,
     onStarted?: (at: number) => void,
   ): Promise<Outcome> => {
+    const { type } = command.spec;
+    let prober = probers.opened(type) ?? null;
+    try {
+      prober ??= await probers.open(type);
+    } catch (error) {
+      return failed(failure('node', 'internal', `cannot load ${type}: ${messageOf(error)}`));
+    }
     signal.throwIfAborted();
     onStarted?.(clock.now());
-    const prober = probers.get(command.spec.type);
-    if (prober === undefined)
-      return failed(failure('node', 'unsupported', `this node does not know ${command.spec.type}`));
+    if (prober === null) return failed(failure('node', 'unsupported', `this node does not know ${type}`));
     if (!prober.capability.able) return failed(failure('node', 'unsupported', prober.capability.reason));
     using limit = deadline(clock, command.deadlineMs + graceMs, signal);
     using observation = lag.observe({ closely: prober.timedByKernel !== true });
@@ -77,17 +71,19 @@ export async function startAgent(options: AgentOptions, machineClock: Clock, ran
     get isTiming() {
       return lag.isClose;
     },
+    prepare,
     async run(command, signal, onStarted) {
       signal.throwIfAborted();
       const work = async () => probe(command, signal, onStarted);
       try {
-        if (checkOf(command.spec.type).isInternal) return await poolOfInternal.run(work);
+        const type = nodeTypeOf(command.spec.type);
+        if (type?.isInternal === true) return await poolOfInternal.run(work);
         if (command.origin !== 'api') return await pool.run(work);
         const next = async () => {
           signal.throwIfAborted();
           return pool.run(work);
         };
-        if (!checkOf(command.spec.type).sendsMany) return await poolOfApi.run(next);
+        if (type?.sendsMany !== true) return await poolOfApi.run(next);
         return await poolOfMany.run(async () => poolOfApi.run(next));
       } catch (error) {
         if (error instanceof WatchpostError && error.code === 'node_busy')
@@ -97,7 +93,7 @@ export async function startAgent(options: AgentOptions, machineClock: Clock, ran
     },
     async close() {
       lag[Symbol.dispose]();
-      for (const prober of probers.values()) await prober.close();
+      await probers.close();
     },
   };
 }

@@ -1,4 +1,5 @@
-import { failure, type FailureCode, type Outcome } from '#checks/index.ts';
+import type { FailureCode, Outcome } from '#checks/index.ts';
+import { failure } from '#checks/node-types.ts';
 import { formatSeconds } from '#kernel/units.ts';
 
 // What a loop that is late makes of a target that is well. A wrong answer may be the part of a right one that came by then.

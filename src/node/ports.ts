@@ -35,6 +35,8 @@ export interface AgentOptions {
   /** Probes at the same time, and commands that may wait for a place. */
   readonly running: number;
   readonly queued: number;
+  /** Check types to load before it says that it is ready: loading one later holds up what runs. Default: none. */
+  readonly types?: readonly CheckTypeName[] | undefined;
   /** Shared with the hub: which checks of watched targets run, so that it is known when the thread is lost. */
   readonly busy?: SharedArrayBuffer;
 }
@@ -59,6 +61,8 @@ export interface Agent {
   health(): AgentHealth;
   /** Whether a check runs whose times this thread takes: it must not be held up then. The kernel's do not suffer. */
   readonly isTiming: boolean;
+  /** Loads what checks of these types need, so that the first one need not wait. Never rejects: a check meets the same error. */
+  prepare(types: readonly CheckTypeName[]): Promise<void>;
   /** `onStarted` hears when the probe begins, in milliseconds since the epoch. Always an outcome, within the command's deadline. Rejects only with the signal's reason, when the check is cancelled. */
   run(command: NodeCheckCommand, signal: AbortSignal, onStarted?: (at: number) => void): Promise<Outcome>;
   close(): Promise<void>;

@@ -3,6 +3,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { systemClock } from '#kernel/clock.ts';
 import { createPunctualClock } from '#kernel/punctual.ts';
 import { systemRandom } from '#kernel/random.ts';
+import { collectGarbage } from '#kernel/startup-garbage.ts';
 import { startAgent } from './agent.ts';
 import type { AgentOptions, NodeMessage, HubMessage } from './ports.ts';
 import { watchTargets } from './watching.ts';
@@ -43,6 +44,15 @@ async function main(port: NonNullable<typeof parentPort>, options: AgentOptions)
     }
   };
 
+  // What its types need is loaded before the first check, which it would hold up. One assignment after the other.
+  let assigning = Promise.resolve();
+  let isClosing = false;
+  const assign = async ({ targets, number }: Extract<HubMessage, { kind: 'watch' }>) => {
+    await agent.prepare([...new Set(targets.map(({ spec }) => spec.type))]);
+    if (isClosing) return;
+    say({ kind: 'watching', number, since: watching.assign(targets) });
+  };
+
   const report = () => {
     say({ kind: 'health', health: { ...agent.health(), skipped: watching.skipped } });
     timer = systemClock.after(healthEveryMs, report);
@@ -50,6 +60,7 @@ async function main(port: NonNullable<typeof parentPort>, options: AgentOptions)
   let timer = systemClock.after(healthEveryMs, report);
 
   const close = async () => {
+    isClosing = true;
     timer[Symbol.dispose]();
     watching[Symbol.dispose]();
     for (const controller of running.values()) controller.abort(new Error('the node is closing'));
@@ -63,7 +74,7 @@ async function main(port: NonNullable<typeof parentPort>, options: AgentOptions)
         void run(message);
         break;
       case 'watch':
-        say({ kind: 'watching', number: message.number, since: watching.assign(message.targets) });
+        assigning = assigning.then(async () => assign(message));
         break;
       case 'clock':
         ({ aheadMs } = message);
@@ -79,6 +90,7 @@ async function main(port: NonNullable<typeof parentPort>, options: AgentOptions)
   });
   // Before any check is due: Node would hold what it has for its cache until the end, and writing it holds up the thread.
   flushCompileCache();
+  collectGarbage();
   say({ kind: 'ready', capabilities: agent.capabilities });
 }
 

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
-import { failed, failure, type Outcome } from '#checks/index.ts';
+import type { Outcome } from '#checks/index.ts';
+import { failed, failure } from '#checks/node-types.ts';
 import type { Clock } from '#kernel/clock.ts';
 import { messageOf } from '#kernel/errors.ts';
 import type { Observation } from '#protocol/watching.ts';

@@ -27,7 +27,7 @@ export async function gatherEvidence(target: object, options: GatherOptions = {}
   const spec = Spec.parse(
     JSON.parse(JSON.stringify({ type: 'evidence', host: of.host, of, failure, redact, references })),
   );
-  const planOf = (encoded: Spec['of']) => {
+  const planOf = async (encoded: Spec['of']) => {
     const read = CheckSpec.parse(encoded);
     return checkOf(read.type).evidence(read) ?? 'nothing to gather';
   };

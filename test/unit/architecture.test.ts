@@ -13,7 +13,7 @@ const table: Record<string, readonly string[]> = {
   history: ['kernel', 'checks/index.ts'],
   protocol: ['kernel', 'checks/index.ts'],
   service: ['kernel', 'protocol', 'schedule', 'checks/index.ts'],
-  node: ['kernel', 'protocol', 'schedule', 'checks/index.ts'],
+  node: ['kernel', 'protocol', 'schedule', 'checks/index.ts', 'checks/node-types.ts'],
   'monitor/judge': ['kernel', 'schedule', 'checks/index.ts', 'history'],
   'monitor/suppress': ['kernel', 'checks/index.ts', 'monitor/judge'],
   'monitor/evidence': ['kernel', 'checks/index.ts', 'history', 'monitor/judge'],

@@ -3,7 +3,6 @@ import { serverParts } from '../database/parts.ts';
 import { Detail } from './detail.ts';
 import { evidence } from './evidence.ts';
 import { lines } from './lines.ts';
-import { probe } from './probe.ts';
 import { Spec } from './spec.ts';
 
 export const amqp = defineCheck({
@@ -12,7 +11,7 @@ export const amqp = defineCheck({
   summary: 'Signs in to an AMQP 0-9-1 broker such as RabbitMQ, and looks at a queue.',
   Spec,
   Detail,
-  start: startPlain(probe),
+  start: startPlain(async () => import('./probe.ts')),
   evidence,
   lines,
   row: null,

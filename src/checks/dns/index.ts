@@ -5,8 +5,7 @@ import { Detail } from './detail.ts';
 import { evidence } from './evidence.ts';
 import { lines } from './lines.ts';
 import { apiOptions } from './over-api.ts';
-import { Spec } from './spec.ts';
-import { longestMs, probe } from './probe.ts';
+import { longestMs, Spec } from './spec.ts';
 import { fromRow, shape, toRow } from './row.ts';
 import { table } from './table.ts';
 
@@ -22,7 +21,7 @@ export const dns = defineCheck({
   otherHosts: ({ resolver }) => (resolver === undefined ? [] : [resolver]),
   evidence,
   port: () => null,
-  start: startPlain(probe),
+  start: startPlain(async () => import('./probe.ts')),
   // Times to live count down by themselves.
   answers: ({ detail }) => detail?.records.map(({ type, data }) => `${type} ${data}`) ?? null,
   certificate: ({ detail }) => detail?.tls?.certificate ?? null,

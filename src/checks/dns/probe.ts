@@ -9,26 +9,13 @@ import { ask, type QueryResult, type ResolverQueryOptions, nameOf, type NameServ
 import type { Detail } from './detail.ts';
 import { conclude } from './conclusion.ts';
 import type { Question } from './message.ts';
-import { askedName, askedTypes, portFor, type Spec } from './spec.ts';
+import { askedName, askedTypes, controlQueryMs, portFor, type Spec } from './spec.ts';
 
 /** The node's own name servers as `dns.getServers()` writes them, in the order they are asked. */
 export type OwnServers = () => readonly string[];
 
 /** Those of `/etc/resolv.conf`, read anew each time. */
 export const systemServers: OwnServers = () => new Resolver().getServers();
-
-/**
- * Milliseconds that a probe may take: the questions' time, and before it as much to resolve the name server's name if it has one, or
- * after it up to two seconds for the control question.
- */
-export function longestMs({ timeout, resolver }: Spec): number {
-  if (resolver === undefined) return timeout + controlQueryMs(timeout);
-  return isIP(endpointOf(resolver).name) === 0 ? 2 * timeout : timeout;
-}
-
-function controlQueryMs(timeout: number): number {
-  return Math.min(timeout, 2_000);
-}
 
 /** Asks for the spec's records: the server that the spec names, or the node's own in turn. */
 export async function probe(

@@ -2,7 +2,7 @@ import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import { z } from 'zod';
 import { Duration } from '#kernel/units.ts';
-import { type Endpoint, formatHostPort, Host } from '../endpoint.ts';
+import { type Endpoint, endpointOf, formatHostPort, Host } from '../endpoint.ts';
 import { Tls } from '../stream/tls.ts';
 
 export const RecordType = z.enum([
@@ -125,6 +125,20 @@ export const Spec = z
     }
   });
 export type Spec = z.output<typeof Spec>;
+
+/**
+ * Milliseconds that a probe may take: the questions' time, and before it as much to resolve the name server's name if it has one, or
+ * after it up to two seconds for the control question.
+ */
+export function longestMs({ timeout, resolver }: Spec): number {
+  if (resolver === undefined) return timeout + controlQueryMs(timeout);
+  return isIP(endpointOf(resolver).name) === 0 ? 2 * timeout : timeout;
+}
+
+/** How long the control question may take, of a check with this timeout; in milliseconds. */
+export function controlQueryMs(timeout: number): number {
+  return Math.min(timeout, 2_000);
+}
 
 /** The record types that a check asks for, one question each. */
 export function askedTypes({ host, record }: Pick<Spec, 'host' | 'record'>): readonly RecordType[] {

@@ -5,7 +5,6 @@ import { Detail } from './detail.ts';
 import { evidence } from './evidence.ts';
 import { lines } from './lines.ts';
 import { apiOptions } from './over-api.ts';
-import { startDomain } from './probe.ts';
 import { Spec } from './spec.ts';
 import { table } from './table.ts';
 
@@ -22,7 +21,7 @@ export const domain = defineCheck({
   hasOwnLimit: true,
   evidence,
   port: () => null,
-  start: startDomain,
+  start: async (environment) => (await import('./probe.ts')).startDomain(environment),
   lines,
   forStrangers,
   row: null,

@@ -1,7 +1,7 @@
 import { defineCheck } from '../check.ts';
 import { EvidenceDocument } from './detail.ts';
 import { lines } from './lines.ts';
-import { type PlanOf, startEvidence } from './probe.ts';
+import type { PlanOf } from './probe.ts';
 import { gatherMs, Spec } from './spec.ts';
 
 /** Gathers what a node can see of a target at the moment of a failure. It is up whatever is found, and down never. */
@@ -16,7 +16,7 @@ export const evidenceBy = (planOf: PlanOf) =>
     facts: [],
     deadlineMs: () => gatherMs,
     port: () => null,
-    start: async (environment) => startEvidence(planOf, environment),
+    start: async (environment) => (await import('./probe.ts')).startEvidence(planOf, environment),
     lines,
     row: null,
   });

@@ -24,7 +24,7 @@ import { createRedaction, type Redaction } from './redaction.ts';
 import { gatherMs, type Spec } from './spec.ts';
 
 /** The plan for an encoded spec by its own type, or why there is none. */
-export type PlanOf = (of: Spec['of']) => EvidencePlan | string;
+export type PlanOf = (of: Spec['of']) => Promise<EvidencePlan | string>;
 
 // What is left of the time is for putting the document together.
 const partsMs = gatherMs - 1_000;
@@ -55,7 +55,7 @@ export async function startEvidence(
     // Nothing is judged by its times.
     timedByKernel: true,
     async probe(spec, context) {
-      const plan = planOf(spec.of);
+      const plan = await planOf(spec.of);
       if (typeof plan === 'string') return failed(failure('node', 'unsupported', plan));
       return gather(spec, plan, context, tools);
     },

@@ -2,7 +2,6 @@ import { defineCheck } from '../check.ts';
 import { Detail } from './detail.ts';
 import { evidence } from './evidence.ts';
 import { lines } from './lines.ts';
-import { startFlow } from './probe.ts';
 import { Spec } from './spec.ts';
 import { table } from './table.ts';
 
@@ -19,7 +18,7 @@ export const flow = defineCheck({
   deadlineMs: ({ timeout }) => timeout,
   evidence,
   port: () => null,
-  start: startFlow,
+  start: async (environment) => (await import('./probe.ts')).startFlow(environment),
   certificate: ({ detail }) => detail?.certificate ?? null,
   lines,
   table,

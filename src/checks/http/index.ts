@@ -4,7 +4,6 @@ import { Detail } from './detail.ts';
 import { evidence } from './evidence.ts';
 import { lines } from './lines.ts';
 import { apiOptions } from './over-api.ts';
-import { startHttp } from './probe.ts';
 import { fromRow, shape, toRow } from './row.ts';
 import { files, Spec } from './spec.ts';
 import { table } from './table.ts';
@@ -28,7 +27,7 @@ export const http = defineCheck({
   apiOptions,
   evidence,
   port: () => null,
-  start: startHttp,
+  start: async (environment) => (await import('./probe.ts')).startHttp(environment),
   certificate: ({ detail }) => detail?.certificate ?? null,
   asProbe,
   lines,

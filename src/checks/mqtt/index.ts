@@ -3,7 +3,6 @@ import { serverParts } from '../database/parts.ts';
 import { Detail } from './detail.ts';
 import { evidence } from './evidence.ts';
 import { lines } from './lines.ts';
-import { probe } from './probe.ts';
 import { Spec } from './spec.ts';
 
 export const mqtt = defineCheck({
@@ -12,7 +11,7 @@ export const mqtt = defineCheck({
   summary: 'Signs in to an MQTT broker, and receives a message.',
   Spec,
   Detail,
-  start: startPlain(probe),
+  start: startPlain(async () => import('./probe.ts')),
   evidence,
   lines,
   row: null,

@@ -4,7 +4,6 @@ import { Detail, forStrangers } from './detail.ts';
 import { evidence } from './evidence.ts';
 import { lines } from './lines.ts';
 import { apiOptions } from './over-api.ts';
-import { startMtr } from './probe.ts';
 import { deadlineMs, Spec } from './spec.ts';
 import { table } from './table.ts';
 
@@ -21,7 +20,7 @@ export const mtr = defineCheck({
   sendsMany: true,
   evidence,
   port: () => null,
-  start: startMtr,
+  start: async (environment) => (await import('./probe.ts')).startMtr(environment),
   answers: ({ detail }) => (detail === null ? null : pathAnswers(detail.path)),
   lines,
   forStrangers,

@@ -4,7 +4,6 @@ import { Detail, forStrangers } from './detail.ts';
 import { evidence } from './evidence.ts';
 import { lines } from './lines.ts';
 import { apiOptions } from './over-api.ts';
-import { startPing } from './probe.ts';
 import { fromRow, shape, toRow } from './row.ts';
 import { deadlineMs, Spec } from './spec.ts';
 import { table } from './table.ts';
@@ -26,7 +25,7 @@ export const ping = defineCheck({
   apiOptions,
   evidence,
   port: () => null,
-  start: startPing,
+  start: async (environment) => (await import('./probe.ts')).startPing(environment),
   asProbe,
   lines,
   forStrangers,

@@ -2,7 +2,6 @@ import { defineCheck } from '../check.ts';
 import { Detail } from './detail.ts';
 import { evidence } from './evidence.ts';
 import { lines } from './lines.ts';
-import { startPlugin } from './probe.ts';
 import { Spec } from './spec.ts';
 import { table } from './table.ts';
 
@@ -17,7 +16,7 @@ export const plugin = defineCheck({
   facts: ['plugin_state'],
   deadlineMs: (spec) => spec.timeout,
   port: ({ port }) => (port === undefined ? null : String(port)),
-  start: startPlugin,
+  start: async (environment) => (await import('./probe.ts')).startPlugin(environment),
   needs: ({ plugin }) => plugin,
   values: ({ detail }) => detail?.values ?? [],
   evidence,

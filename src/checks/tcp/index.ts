@@ -5,7 +5,6 @@ import { Detail } from './detail.ts';
 import { evidence } from './evidence.ts';
 import { lines } from './lines.ts';
 import { apiOptions } from './over-api.ts';
-import { probe } from './probe.ts';
 import { fromRow, shape, toRow } from './row.ts';
 import { Spec } from './spec.ts';
 import { table } from './table.ts';
@@ -21,7 +20,7 @@ export const tcp = defineCheck({
   apiOptions,
   evidence,
   port: ({ host }) => String(portOf(endpointOf(host))),
-  start: startPlain(probe),
+  start: startPlain(async () => import('./probe.ts')),
   certificate: ({ detail }) => detail?.tls?.certificate ?? null,
   asProbe,
   lines,

@@ -6,7 +6,6 @@ import { evidence } from './evidence.ts';
 import { lines } from './lines.ts';
 import { table } from './table.ts';
 import { apiOptions } from './over-api.ts';
-import { probe } from './probe.ts';
 import { fromRow, shape, toRow } from './row.ts';
 import { Spec } from './spec.ts';
 
@@ -22,7 +21,7 @@ export const udp = defineCheck({
   apiOptions,
   evidence,
   port: ({ host }) => String(portOf(endpointOf(host))),
-  start: startPlain(probe),
+  start: startPlain(async () => import('./probe.ts')),
   lines,
   row: { shape, toRow, fromRow },
   table,

@@ -46,18 +46,19 @@ export async function drawWorld(): Promise<WorldMap> {
     shapes,
   );
   const path = geoPath(projection).digits(1)(shapes) ?? '';
-  const byId = new Map(countries.map((country) => [String(country.id), country]));
+  // Places now and not when they are asked for, so that the shapes need not be kept.
+  const places = new Map(
+    countries.map((country) => {
+      const place = projection(geoCentroid(largestPart(country)));
+      return [String(country.id), place === null ? null : ([Math.round(place[0]), Math.round(place[1])] as const)];
+    }),
+  );
 
   return {
     image:
       `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${worldSize.width} ${worldSize.height}">` +
       `<path fill="#7d8894" fill-opacity=".28" stroke="#7d8894" stroke-opacity=".25" stroke-width=".5" d="${path}"/></svg>`,
-    placeOf(countryCode) {
-      const country = byId.get(numbers.get(countryCode) ?? '');
-      if (country === undefined) return null;
-      const place = projection(geoCentroid(largestPart(country)));
-      return place === null ? null : [Math.round(place[0]), Math.round(place[1])];
-    },
+    placeOf: (countryCode) => places.get(numbers.get(countryCode) ?? '') ?? null,
   };
 }
 

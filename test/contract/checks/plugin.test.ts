@@ -110,7 +110,7 @@ test('a program gets its arguments, two variables, no input and the root as its 
     expect.stringMatching(/^PATH=/),
     '/',
     '/dev/null',
-    '10',
+    String(Math.min(19, getPriority() + 10)),
   ]);
 });
 

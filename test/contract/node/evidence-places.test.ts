@@ -10,6 +10,7 @@ import { agentOptions } from '../../support/thread-nodes.ts';
 test('gathering evidence takes no place of a check that is due, and two run at a time', async () => {
   await using silent = await tcpServer(() => {});
   const agent = await startAgent({ ...agentOptions, policy: 'private', running: 1 }, systemClock, systemRandom);
+  await agent.prepare(['evidence', 'tcp']);
   const target = CheckSpec.parse({ type: 'tcp', host: silent.host, timeout: '5s', expect: 'never' });
   const of = z.encode(CheckSpec, target);
   const evidence = CheckSpec.parse({ type: 'evidence', host: of.host, of });

@@ -32,6 +32,7 @@ test.each([
   { name: 'may sleep for a moment', type: 'ping', isTiming: false },
 ])('while a check of the type $type runs, its thread $name', async ({ type, isTiming }) => {
   const agent = await startAgent({ ...agentOptions, policy: 'private' }, systemClock, systemRandom);
+  await agent.prepare(['tcp', 'ping']);
   await using server = await tcpServer(() => {});
   const more = type === 'tcp' ? { host: server.host, timeout: '200ms', expect: 'hello' } : { host: '127.0.0.1' };
   const spec = CheckSpec.parse({ type, ...more });
