@@ -47,7 +47,7 @@ function configOf({ databasePort, shopPort, searchPort }: DemoShop, listen: stri
 http: { listen: ${JSON.stringify(listen)} }
 defaults: { every: 5s, rules: [down], notify: [ops] }
 targets:
-  database: { check: tcp, host: "127.0.0.1:${databasePort}", labels: { team: demo } }
+  database: { check: tcp, host: "127.0.0.1:${databasePort}" }
   shop: { check: http, host: "http://127.0.0.1:${shopPort}/health", depends_on: database }
   search: { check: http, host: "http://127.0.0.1:${searchPort}/", rules: [down, slow] }
 rules:
