@@ -111,7 +111,7 @@ async function checkHere(
   });
   const transport = remote === null ? threads : joinTransports([threads, remote]);
   const runs = createRuns(transport, clock);
-  const asked: CheckServiceClient = {
+  const client: CheckServiceClient = {
     nodes: () => runs.nodes().map(({ info }) => info),
     // What the operator's own file names may be private; the node's own policy still holds.
     run: async ({ spec, nodes, round }, signal) => {
@@ -146,7 +146,7 @@ async function checkHere(
       watching.stored(run);
       remote?.stored(run);
     },
-    runner: { ...asked, watch: (target, listener) => watching.watch(target, listener), leave: () => watching.leave() },
+    runner: { ...client, watch: (target, listener) => watching.watch(target, listener), leave: () => watching.leave() },
     nodes: () =>
       runs.nodes().map(({ online, lagSeconds, version, ...node }) => ({
         ...node,

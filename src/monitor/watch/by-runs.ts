@@ -18,13 +18,13 @@ interface PolledTarget {
 const roundLimitMs = 180_000;
 
 /** Keeps the schedule for a service that runs checks on request: each round is requested when it is due. */
-export function watchByRuns(asked: CheckServiceClient, clock: Clock, log: Log): Runner {
+export function watchByRuns(client: CheckServiceClient, clock: Clock, log: Log): Runner {
   const wheel: Wheel<PolledTarget> = createWheel({
     clock,
-    start(followed, dueAt) {
-      if (followed.running !== null) return followed.listener.skipped(1);
-      followed.running = run(followed, dueAt).finally(() => {
-        followed.running = null;
+    start(polled, dueAt) {
+      if (polled.running !== null) return polled.listener.skipped(1);
+      polled.running = run(polled, dueAt).finally(() => {
+        polled.running = null;
       });
     },
     skipped: ({ listener }, count) => listener.skipped(count),
@@ -33,31 +33,37 @@ export function watchByRuns(asked: CheckServiceClient, clock: Clock, log: Log): 
   async function run({ target, listener, work }: PolledTarget, dueAt: number): Promise<void> {
     const startedAt = clock.now();
     const round = { target: target.name, dueAt };
-    const votes = await collectVotes(asked, { spec: target.spec, nodes: target.nodes, round }, work.signal, clock, log);
+    const votes = await collectVotes(
+      client,
+      { spec: target.spec, nodes: target.nodes, round },
+      work.signal,
+      clock,
+      log,
+    );
     if (!work.signal.aborted) void listener.round({ dueAt, startedAt, votes });
   }
 
   return {
-    ...(asked.url !== undefined && { url: asked.url }),
-    nodes: () => asked.nodes(),
-    run: async (request, signal) => asked.run(request, signal),
+    ...(client.url !== undefined && { url: client.url }),
+    nodes: () => client.nodes(),
+    run: async (request, signal) => client.run(request, signal),
     watch(target, listener): WatchHandle {
       const { name, schedule } = target;
-      const followed: PolledTarget = { name, schedule, target, listener, work: new AbortController(), running: null };
+      const polled: PolledTarget = { name, schedule, target, listener, work: new AbortController(), running: null };
       const { promise: ended, resolve } = Promise.withResolvers<void>();
-      wheel.add(followed);
+      wheel.add(polled);
       return {
         get underWay() {
-          return followed.running !== null;
+          return polled.running !== null;
         },
         ended,
         stop() {
           wheel.remove(name);
-          void (followed.running ?? Promise.resolve()).then(resolve);
+          void (polled.running ?? Promise.resolve()).then(resolve);
         },
         cut() {
           wheel.remove(name);
-          followed.work.abort(new Error('this round was cancelled'));
+          polled.work.abort(new Error('this round was cancelled'));
           resolve();
         },
       };
