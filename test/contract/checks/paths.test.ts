@@ -1,4 +1,5 @@
 import { readdirSync } from 'node:fs';
+import type { Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { CheckSpec } from '#checks/index.ts';
@@ -10,6 +11,7 @@ import { systemRandom } from '#kernel/random.ts';
 import { startAgent } from '#node/agent.ts';
 import { dnsServer } from '../../support/dns-server.ts';
 import { probeOnce } from '../../support/probe-once.ts';
+import { tcpServer } from '../../support/tcp-servers.ts';
 
 const descriptors = () => readdirSync('/proc/self/fd').length;
 
@@ -22,6 +24,20 @@ test.each(['udp', 'tcp'] as const)('this machine is one hop away: %s', async (pr
   const kind = protocol === 'udp' ? 'port_unreachable' : 'refused';
   expect(hops).toMatchObject([{ hop: 1, probes: [{ address: host, kind }, { kind }, { kind }] }]);
   expect(outcome.seconds).toBeGreaterThan(0);
+});
+
+test.each([
+  ['closes', (socket: Socket) => void socket.end()],
+  ['resets', (socket: Socket) => void socket.resetAndDestroy()],
+])('a server that %s connections at once has accepted them', async (_, onConnection) => {
+  await using server = await tcpServer(onConnection);
+  const spec = { host: '127.0.0.1', protocol: 'tcp', port: server.port, timeout: '500ms' };
+  for (let round = 0; round < 5; round += 1) {
+    const outcome = await probeOnce('traceroute', spec);
+    expect(outcome.status).toBe('up');
+    const kind = 'connected';
+    expect((outcome.detail as PathTrace).hops).toMatchObject([{ hop: 1, probes: [{ kind }, { kind }, { kind }] }]);
+  }
 });
 
 test('mtr has as many packets as were asked for', async () => {
