@@ -18,12 +18,14 @@ import type { DemandedEvidence, EvidenceCollector } from './collector.ts';
 import type { EvidenceGatherer, EvidenceSettings } from './gatherer.ts';
 import { createGoodGathering, type GoodGathering } from './good.ts';
 import { createReferences, type References } from './references.ts';
-import { chooseAcrossNetworks, networkOf, type StormCandidate, stormLimits } from './storm.ts';
+import type { SharedCauses } from './shared-causes.ts';
+import { chooseAcrossNetworks, inTurns, networkOf, type StormCandidate, stormLimits } from './storm.ts';
 
 export interface EvidenceOptions {
   readonly settings: () => EvidenceSettings;
   readonly gatherer: EvidenceGatherer;
   readonly store: EvidenceStore;
+  readonly sharedCauses: Pick<SharedCauses, 'examined'>;
   /** What the nodes saw of a target in its last round; empty if it had none since the start. */
   readonly seenNow: (target: string) => readonly VoteLine[];
   readonly openIncidents: () => readonly Incident[];
@@ -37,6 +39,7 @@ interface WaitingGathering {
   readonly incident: Incident;
   readonly occasion: EvidenceOccasion;
   readonly votes: readonly VoteLine[];
+  readonly network: string;
 }
 
 // Incidents that open within it are seen together; messages wait longer for their like.
@@ -145,7 +148,8 @@ class EvidenceEngine implements EvidenceCollector {
   }
 
   #enqueue(incident: Incident, occasion: EvidenceOccasion, votes: readonly VoteLine[]): void {
-    this.#waiting.set(`${incident.id}\n${occasion}`, { incident, occasion, votes });
+    const network = networkOf(votes, incident.target);
+    this.#waiting.set(`${incident.id}\n${occasion}`, { incident, occasion, votes, network });
     this.#wake(settleMs);
   }
 
@@ -153,7 +157,8 @@ class EvidenceEngine implements EvidenceCollector {
     this.#timer = null;
     const leftOut = this.#leftOut();
     let left = mostAtOnce;
-    for (const [key, one] of this.#waiting) {
+    const waiting = [...this.#waiting];
+    for (const [key, one] of inTurns(waiting, ([, { network }]) => network, this.#begun)) {
       if (left === 0) break;
       left -= 1;
       const decision = this.#decide(one, leftOut.targets.has(one.incident.target));
@@ -210,6 +215,7 @@ class EvidenceEngine implements EvidenceCollector {
     try {
       const parts = await this.#gather(incident.target, occasion, nodes);
       if (parts.length > 0) this.#save(incident, parts);
+      if (occasion !== 'ended') this.#options.sharedCauses.examined(incident, parts);
     } catch (error) {
       if (!this.#stopping.signal.aborted) this.#complain(incident, error);
     }
@@ -276,7 +282,4 @@ class EvidenceEngine implements EvidenceCollector {
   }
 }
 
-const candidateOf = ({ incident: { target }, votes }: WaitingGathering): StormCandidate => ({
-  target,
-  network: networkOf(votes, target),
-});
+const candidateOf = ({ incident: { target }, network }: WaitingGathering): StormCandidate => ({ target, network });
