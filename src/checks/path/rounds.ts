@@ -248,7 +248,7 @@ class Rounds {
 }
 
 /** Whether an answer ends the path: with a larger TTL the probe would not get farther. */
-function isFinal(kind: ProbeAnswer['kind']): boolean {
+export function isFinal(kind: ProbeAnswer['kind']): boolean {
   return kind !== 'time_exceeded' && kind !== 'too_big';
 }
 

@@ -1,3 +1,5 @@
+import { createSocket } from 'node:dgram';
+import { once } from 'node:events';
 import { readdirSync } from 'node:fs';
 import type { Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -38,6 +40,32 @@ test.each([
     const kind = 'connected';
     expect((outcome.detail as PathTrace).hops).toMatchObject([{ hop: 1, probes: [{ kind }, { kind }, { kind }] }]);
   }
+});
+
+test.each([
+  ['ignores datagrams', 3, { end: 'silent', hops: [{ hop: 1, probes: [{ kind: 'none' }] }] }],
+  ['answers them', 1, { end: 'reached', hops: [{ hop: 1, probes: [{ kind: 'reply' }] }] }],
+])('a server that %s gets %i of them if its port is to be spared', async (kind, most, trace) => {
+  const socket = createSocket('udp4');
+  let received = 0;
+  socket.on('message', (_, { port, address }) => {
+    received += 1;
+    if (kind === 'answers them') socket.send('fine', port, address);
+  });
+  socket.bind(0, '127.0.0.1');
+  await once(socket, 'listening');
+  const { port } = socket.address();
+  const options = { address: '127.0.0.1', family: 4, protocol: 'udp', port, waitMs: 200, sparesPort: true } as const;
+  const found = await tracePath(options, { clock: systemClock, random: systemRandom }, new AbortController().signal);
+  socket.close();
+  expect(received).toBe(most);
+  expect(found).toMatchObject(trace);
+});
+
+test('a port that is to be spared and closed is reached', async () => {
+  const options = { address: '127.0.0.1', family: 4, protocol: 'udp', port: 9, waitMs: 500, sparesPort: true } as const;
+  const found = await tracePath(options, { clock: systemClock, random: systemRandom }, new AbortController().signal);
+  expect(found).toMatchObject({ end: 'reached', hops: [{ hop: 1, probes: [{ kind: 'port_unreachable' }] }] });
 });
 
 test('mtr has as many packets as were asked for', async () => {
