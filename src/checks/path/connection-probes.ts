@@ -43,8 +43,6 @@ function openOne(libc: PingLibc, { family, localAddress }: ConnectionProbeOption
   if (fd === -1) return { ok: false, reason: `no TCP socket: ${describeError(libc.errno())}` };
   try {
     setOption(libc, fd, linux.SOL_SOCKET, linux.SO_TIMESTAMPNS, 1);
-    // A connection that was made is reset when it is closed: there is nothing to say on it.
-    setOption(libc, fd, linux.SOL_SOCKET, linux.SO_LINGER, 1, 0);
     if (family === 4) {
       setOption(libc, fd, linux.SOL_IP, linux.IP_RECVERR, 1);
       setOption(libc, fd, linux.SOL_IP, linux.IP_TTL, ttl);
@@ -104,6 +102,8 @@ class ConnectionProbes implements PathSocket {
       const answer = this.#answerOf(probe, fd);
       if (answer === null) continue;
       this.#connections.delete(probe);
+      // A connection that was made is reset when it is closed: there is nothing to say on it.
+      if (answer.kind === 'connected') setOption(this.#libc, fd, linux.SOL_SOCKET, linux.SO_LINGER, 1, 0);
       this.#libc.close(fd);
       onAnswer(answer);
     }
