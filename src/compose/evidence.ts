@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { CheckSpec, EvidenceDocument } from '#checks/index.ts';
+import { CheckSpec, EvidenceDocument, warmUpDocument } from '#checks/index.ts';
 import type { CheckRunner } from '#compose/checking.ts';
 import type { StartupState } from '#compose/startup-state.ts';
 import type { Config } from '#config/config.ts';
@@ -36,6 +36,7 @@ export function startEvidence({
   clock,
   log,
 }: EvidenceSurroundings): EvidenceCollector {
+  warmUpDocument();
   return createEvidenceCollector({
     settings: createSettings(upcoming.inForce),
     gatherer: gathererOver(checking, upcoming.inForce),

@@ -9,6 +9,7 @@ import type { Vote } from '../judge/vote.ts';
 import {
   commonestCode,
   decideEvidence,
+  delayOf,
   gatheringsByTime,
   refusalTexts,
   type EvidenceDecision,
@@ -18,6 +19,7 @@ import type { DemandedEvidence, EvidenceCollector } from './collector.ts';
 import type { EvidenceGatherer, EvidenceSettings } from './gatherer.ts';
 import { createGoodGathering, type GoodGathering } from './good.ts';
 import { createReferences, type References } from './references.ts';
+import { candidateOf, type WaitingGathering } from './waiting.ts';
 import type { SharedCauses } from './shared-causes.ts';
 import { chooseAcrossNetworks, inTurns, networkOf, type StormCandidate, stormLimits } from './storm.ts';
 
@@ -33,13 +35,6 @@ export interface EvidenceOptions {
   readonly onGathered: (incident: Incident) => void;
   readonly clock: Clock;
   readonly log: Log;
-}
-
-interface WaitingGathering {
-  readonly incident: Incident;
-  readonly occasion: EvidenceOccasion;
-  readonly votes: readonly VoteLine[];
-  readonly network: string;
 }
 
 // Incidents that open within it are seen together; messages wait longer for their like.
@@ -160,14 +155,21 @@ class EvidenceEngine implements EvidenceCollector {
     const waiting = [...this.#waiting];
     for (const [key, one] of inTurns(waiting, ([, { network }]) => network, this.#begun)) {
       if (left === 0) break;
+      const isLeftOut = leftOut.targets.has(one.incident.target);
+      if (!isLeftOut && this.#mustWait(one)) continue;
       left -= 1;
-      const decision = this.#decide(one, leftOut.targets.has(one.incident.target));
+      const decision = this.#decide(one, isLeftOut);
       if (decision.kind === 'wait') continue;
       this.#waiting.delete(key);
       if (decision.kind === 'gather') void this.#gatherFor(one, decision.nodes);
       else if (decision.reason === 'storm' && one.occasion === 'opened') this.#note(one, leftOut.words);
     }
     if (this.#waiting.size > 0) this.#wake(left === 0 ? soonMs : againMs);
+  }
+
+  #mustWait({ incident: { target }, occasion, votes }: WaitingGathering): boolean {
+    const nodes = this.#options.gatherer.nodes();
+    return delayOf({ votes, nodes, occasion, isBusy: this.#busy.has(target), loads: this.#loads }) !== null;
   }
 
   #decide({ incident, occasion, votes }: WaitingGathering, isLeftOut: boolean): EvidenceDecision {
@@ -281,5 +283,3 @@ class EvidenceEngine implements EvidenceCollector {
     this.#options.log.warn({ target, incident, reason: messageOf(error) }, 'cannot gather evidence');
   }
 }
-
-const candidateOf = ({ incident: { target }, network }: WaitingGathering): StormCandidate => ({ target, network });
