@@ -19,9 +19,9 @@ import type { DemandedEvidence, EvidenceCollector } from './collector.ts';
 import type { EvidenceGatherer, EvidenceSettings } from './gatherer.ts';
 import { createGoodGathering, type GoodGathering } from './good.ts';
 import { createReferences, type References } from './references.ts';
-import { candidateOf, type WaitingGathering } from './waiting.ts';
+import { candidateOf, waitingFor, type WaitingGathering } from './waiting.ts';
 import type { SharedCauses } from './shared-causes.ts';
-import { chooseAcrossNetworks, inTurns, networkOf, type StormCandidate, stormLimits } from './storm.ts';
+import { chooseAcrossNetworks, inTurns, type StormCandidate, stormLimits } from './storm.ts';
 
 export interface EvidenceOptions {
   readonly settings: () => EvidenceSettings;
@@ -143,8 +143,7 @@ class EvidenceEngine implements EvidenceCollector {
   }
 
   #enqueue(incident: Incident, occasion: EvidenceOccasion, votes: readonly VoteLine[]): void {
-    const network = networkOf(votes, incident.target);
-    this.#waiting.set(`${incident.id}\n${occasion}`, { incident, occasion, votes, network });
+    this.#waiting.set(`${incident.id}\n${occasion}`, waitingFor(incident, occasion, votes));
     this.#wake(settleMs);
   }
 

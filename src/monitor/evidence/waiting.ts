@@ -1,6 +1,6 @@
 import type { EvidenceOccasion } from '#history/evidence.ts';
 import type { Incident, VoteLine } from '../judge/incident.ts';
-import type { StormCandidate } from './storm.ts';
+import { networkOf, type StormCandidate } from './storm.ts';
 
 /** What is to be gathered about an incident once nodes have a place for it. */
 export interface WaitingGathering {
@@ -8,6 +8,14 @@ export interface WaitingGathering {
   readonly occasion: EvidenceOccasion;
   readonly votes: readonly VoteLine[];
   readonly network: string;
+}
+
+export function waitingFor(
+  incident: Incident,
+  occasion: EvidenceOccasion,
+  votes: readonly VoteLine[],
+): WaitingGathering {
+  return { incident, occasion, votes, network: networkOf(votes, incident.target) };
 }
 
 export const candidateOf = ({ incident: { target }, network }: WaitingGathering): StormCandidate => ({
