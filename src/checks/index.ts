@@ -37,6 +37,7 @@ export type { Capability, Dialect, HeartbeatSettings, ProbeEnvironment, ProbeCon
 export { formatHostPort, parseEndpoint } from './endpoint.ts';
 export { type Conclusion, conclude } from './evidence/conclusions.ts';
 export { EvidenceDocument } from './evidence/detail.ts';
+export { warmUpDocument } from './evidence/warm-up.ts';
 export type { Gate } from './gate.ts';
 export { NodeInfo, type NodeSelection, ownNodeName, shownNode } from './node-info.ts';
 export { failed, Failure, failure, FailureCode, FailureSource } from './outcome.ts';

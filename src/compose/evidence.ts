@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { CheckSpec, EvidenceDocument } from '#checks/index.ts';
+import { CheckSpec, EvidenceDocument, warmUpDocument } from '#checks/index.ts';
 import type { CheckRunner } from '#compose/checking.ts';
 import type { StartupState } from '#compose/startup-state.ts';
 import type { Config } from '#config/config.ts';
@@ -10,7 +10,8 @@ import type { Log } from '#kernel/log.ts';
 import type { EvidenceGatherer, EvidenceSettings } from '#monitor/evidence/gatherer.ts';
 import type { EvidenceCollector } from '#monitor/evidence/collector.ts';
 import { createEvidenceCollector } from '#monitor/evidence/gathering.ts';
-import { type Incident, voteTable } from '#monitor/judge/incident.ts';
+import type { SharedCauses } from '#monitor/evidence/shared-causes.ts';
+import { type Incident, isAboutUs, voteTable } from '#monitor/judge/incident.ts';
 import type { Board } from '#web/state/board.ts';
 
 // The part of compose.ts that is about evidence: nodes gather it as they run checks.
@@ -19,6 +20,7 @@ export interface EvidenceSurroundings {
   readonly upcoming: StartupState;
   readonly checking: Pick<CheckRunner, 'runs'>;
   readonly store: EvidenceStore;
+  readonly sharedCauses: SharedCauses;
   readonly board: Pick<Board, 'incidentsChanged' | 'target'>;
   readonly clock: Clock;
   readonly log: Log;
@@ -29,14 +31,17 @@ export function startEvidence({
   upcoming,
   checking,
   store,
+  sharedCauses,
   board,
   clock,
   log,
 }: EvidenceSurroundings): EvidenceCollector {
+  warmUpDocument();
   return createEvidenceCollector({
     settings: createSettings(upcoming.inForce),
     gatherer: gathererOver(checking, upcoming.inForce),
     store,
+    sharedCauses,
     openIncidents: () => upcoming.watching?.monitor.openIncidents() ?? [],
     seenNow: (target) => voteTable(board.target(target)?.votes ?? []),
     onGathered: (incident) => board.incidentsChanged([incident]),
@@ -92,11 +97,28 @@ function gathererOver(
   };
 }
 
-/** What evidence says of an incident, for messages: these go out without it if it cannot be read. */
-export function evidenceReader(store: Pick<EvidenceStore, 'evidenceOf'>, log: Log) {
-  return ({ id }: Pick<Incident, 'id'>): readonly string[] => {
+interface EvidenceReaderOptions {
+  readonly store: Pick<EvidenceStore, 'evidenceOf'>;
+  readonly sharedCauses: Pick<SharedCauses, 'sharedBy'>;
+  readonly inForce: () => Config;
+  readonly log: Log;
+}
+
+/**
+ * What evidence says of an incident, for messages: its own, or else what targets that failed at the same time have in common. They go out without
+ * it if it cannot be read.
+ */
+export function createEvidenceReader({ store, sharedCauses, inForce, log }: EvidenceReaderOptions) {
+  const settings = createSettings(inForce);
+  return (incident: Incident): readonly string[] => {
+    const { id, target } = incident;
     try {
-      return evidenceInWords(store.evidenceOf(id));
+      const evidence = store.evidenceOf(id);
+      const own = evidenceInWords(evidence);
+      const isExamined = evidence.some(({ document }) => document !== null);
+      if (isExamined || isAboutUs(target) || !settings().isEnabled(target)) return own;
+      const shared = sharedCauses.sharedBy(incident);
+      return shared === null ? own : [shared];
     } catch (error) {
       log.warn({ incident: id, reason: messageOf(error) }, 'cannot read evidence; the message goes out without it');
       return [];

@@ -3,7 +3,8 @@ import { openReloadableChannels, othersOf, policiesOf, type ReloadableChannels }
 import type { Foundation } from '#compose/foundation.ts';
 import type { StartupState } from '#compose/startup-state.ts';
 import type { Config } from '#config/config.ts';
-import { evidenceReader } from '#compose/evidence.ts';
+import { createEvidenceReader } from '#compose/evidence.ts';
+import type { SharedCauses } from '#monitor/evidence/shared-causes.ts';
 import { silenceAt } from '#monitor/suppress/silence.ts';
 import type { Incident } from '#monitor/judge/incident.ts';
 import { createOutbox, type Outbox, type OutboxOptions } from '#monitor/notify/outbox.ts';
@@ -12,6 +13,7 @@ import { incidentHref } from '#web/pages/links.ts';
 
 export interface OutboxDependencies extends CheckRunnerEnvironment, Pick<Foundation, 'store' | 'metrics' | 'identity'> {
   readonly upcoming: StartupState;
+  readonly sharedCauses: Pick<SharedCauses, 'sharedBy'>;
   readonly acknowledgeAt: OutboxOptions['acknowledgeAt'];
   readonly acknowledgeAllAt: OutboxOptions['acknowledgeAllAt'];
 }
@@ -33,6 +35,7 @@ export function openOutbox(
     metrics,
     identity,
     upcoming,
+    sharedCauses,
     acknowledgeAt,
     acknowledgeAllAt,
     clock,
@@ -62,7 +65,7 @@ export function openOutbox(
     acknowledgeAt,
     acknowledgeAllAt,
     identity,
-    evidenceOf: evidenceReader(store, log),
+    evidenceOf: createEvidenceReader({ store, sharedCauses, inForce: upcoming.inForce, log }),
     budgetOf: ({ target }) => upcoming.watching?.monitor.budgets(target)[0] ?? null,
     seenNow: (incident) => upcoming.watching?.monitor.seenNow(incident) ?? null,
     onSettled: ({ channel, outcome, delayMs }) =>

@@ -2,6 +2,7 @@ import type { CheckRunnerEnvironment } from '#compose/checking.ts';
 import { watchClock } from '#compose/clock.ts';
 import { type ReloadableChannels, type PeriodicJobs, startPeriodicJobs } from '#compose/delivery.ts';
 import { startEvidence } from '#compose/evidence.ts';
+import { createSharedCauses } from '#monitor/evidence/shared-causes.ts';
 import { createFollowerView } from '#compose/follower.ts';
 import { openFoundation } from '#compose/foundation.ts';
 import { healthOf } from '#compose/health.ts';
@@ -71,9 +72,10 @@ export async function openStanding(
   const acknowledging = acknowledgingOf(() => upcoming.started(), { inForce: upcoming.inForce, store, clock, random });
   const { acknowledgeAt, acknowledgeAllAt } = acknowledging;
   const parts = { ...environment, ...foundation, upcoming };
+  const sharedCauses = createSharedCauses();
   const { outbox, unstored, channels, linkTo } = openOutbox(
     config,
-    { ...parts, acknowledgeAt, acknowledgeAllAt },
+    { ...parts, sharedCauses, acknowledgeAt, acknowledgeAllAt },
     started,
   );
   const notReady = () => (isFollower() ? (sharing?.troubles() ?? []) : checking.notReady());
@@ -109,7 +111,7 @@ export async function openStanding(
       pulses: health.pulses,
     });
     rest.defer(async () => regulars.stop());
-    const evidence = rest.use(startEvidence({ upcoming, checking, store, board, clock, log }));
+    const evidence = rest.use(startEvidence({ upcoming, checking, store, sharedCauses, board, clock, log }));
     const watching = startWatching({
       config,
       source,

@@ -48,7 +48,12 @@ async function main(port: NonNullable<typeof parentPort>, options: AgentOptions)
   let assigning = Promise.resolve();
   let isClosing = false;
   const assign = async ({ targets, number }: Extract<HubMessage, { kind: 'watch' }>) => {
-    await agent.prepare([...new Set(targets.map(({ spec }) => spec.type))]);
+    // Evidence is needed at the moment of a failure.
+    const types = new Set([
+      ...targets.map(({ spec }) => spec.type),
+      ...(targets.length > 0 ? (['evidence'] as const) : []),
+    ]);
+    await agent.prepare([...types]);
     if (isClosing) return;
     say({ kind: 'watching', number, since: watching.assign(targets) });
   };

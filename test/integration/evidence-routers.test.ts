@@ -4,9 +4,14 @@ import PostalMime from 'postal-mime';
 import { expect, test } from 'vitest';
 import { dayMs } from '#kernel/units.ts';
 import type { NetworkNamespace } from '../support/network-namespace.ts';
-import { createProgram, eventually, type Program, query } from '../support/program.ts';
+import { eventually, type Program, query } from '../support/program.ts';
 import { createRoutedNetwork, routedNetworkObstacle, type RoutedNetwork } from '../support/routed-network.ts';
-import { routedHosts as hosts, routedExpiryDays, startRoutedServices } from '../support/routed-services.ts';
+import {
+  programBehindRouters,
+  routedHosts as hosts,
+  routedExpiryDays,
+  startRoutedServices,
+} from '../support/routed-services.ts';
 
 const obstacle = routedNetworkObstacle();
 
@@ -14,15 +19,6 @@ test('a network with routers can be made', (context) => {
   if (obstacle !== null && !process.env.CI) context.skip(obstacle);
   expect(obstacle).toBeNull();
 });
-
-// `ip netns exec` gives it mounts of its own.
-const asking =
-  'f=$(mktemp) && echo "nameserver $0" > "$f" && mount --bind "$f" /etc/resolv.conf && rm "$f" && exec "$@"';
-
-/** The daemon in the node's namespace. */
-async function programIn({ node }: RoutedNetwork): Promise<Program> {
-  return createProgram({ prefix: ['ip', 'netns', 'exec', node.name, 'sh', '-ec', asking, hosts.resolver] });
-}
 
 /** Each target has a recipient of its own, who gets its mail at the default time. */
 function configOf(targets: Readonly<Record<string, string>>): string {
@@ -118,7 +114,7 @@ interface StoryWorld {
 /** The conclusions in the mail about each target that fails. */
 async function mailsOf({ network, keys, change }: StoryWorld): Promise<Readonly<Record<string, readonly string[]>>> {
   const services = await startRoutedServices(network);
-  await using program = await programIn(network);
+  await using program = await programBehindRouters(network);
   const steady = `check: tcp, host: "${hosts.steady}:8080"`;
   const targets = Object.fromEntries(
     Object.entries({ ...keys, steady }).map(([name, text]) => [
@@ -213,7 +209,7 @@ test.skipIf(obstacle !== null)(
     await startRoutedServices(network);
     for (const address of ['10.0.1.8', '10.0.1.9'])
       network.node.run(['ip', 'address', 'add', `${address}/24`, 'dev', 'right']);
-    await using program = await programIn(network);
+    await using program = await programBehindRouters(network);
     await program.start(`
 data: watchpost.db
 http: { listen: 127.0.0.1:0 }

@@ -1,9 +1,8 @@
-import { execFile, spawnSync } from 'node:child_process';
-import { promisify } from 'node:util';
+import { spawnSync } from 'node:child_process';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
 import type { Outcome } from '#checks/index.ts';
 import { createNetworkNamespace, namespaceObstacle, type NetworkNamespace } from './network-namespace.ts';
-
-const run = promisify(execFile);
 
 /**
  * A node, four routers and a host in a row, each in a namespace of its own: `10.0.1.0/24` and `fd00:1::/64` between the node and the first
@@ -15,7 +14,7 @@ export interface RoutedNetwork extends AsyncDisposable {
   /** The first is `routers[0]`. */
   readonly routers: readonly NetworkNamespace[];
   readonly host: NetworkNamespace;
-  /** Runs a check in the node's namespace, in a process of its own, as another user if one is given. */
+  /** Runs a check in the node's namespace, one after another, as another user if one is given. */
   check(spec: object, options?: CheckOptions): Promise<Outcome>;
 }
 
@@ -68,11 +67,12 @@ export function createRoutedNetwork(): RoutedNetwork {
     }
   }
   const [node, ...others] = places as [NetworkNamespace, ...NetworkNamespace[]];
+  const checks = new Checks(node);
   return {
     node,
     routers: others.slice(0, last - 1),
     host: at(last),
-    check: async (spec, options = {}) => check(node, spec, options),
+    check: async (spec, options = {}) => checks.check(spec, options),
     async [Symbol.asyncDispose]() {
       for (const place of places) await place[Symbol.asyncDispose]();
     },
@@ -84,30 +84,33 @@ function route(place: NetworkNamespace, via4: string, via6: string, destination:
   place.run(['ip', '-6', 'route', 'add', destination, 'via', via6]);
 }
 
-const code = (spec: object, asnFile: string | undefined) => `
-  import { createGate } from '#checks/gate.ts';
-  import { checkOf, CheckSpec } from '#checks/index.ts';
-  import { systemClock as clock } from '#kernel/clock.ts';
-  import { systemRandom as random } from '#kernel/random.ts';
-  const resolver = { resolve: async () => ({ ok: true, addresses: [] }) };
-  const gate = createGate({ policy: 'private', allow: [], deny: [], resolver, clock, ownAddresses: () => [] });
-  const spec = CheckSpec.parse(${JSON.stringify(spec)});
-  const prober = await checkOf(spec.type).start({ clock, random, localAddress: {}, asnFile: ${JSON.stringify(asnFile)} });
-  const outcome = await prober.probe(spec, { gate, signal: new AbortController().signal });
-  await prober.close();
-  console.log(JSON.stringify(outcome));
-`;
+const unprivileged = ['setpriv', '--reuid', '65534', '--regid', '65534', '--clear-groups'];
 
-const nobody = ['setpriv', '--reuid', '65534', '--regid', '65534', '--clear-groups'];
+/** Runs checks in the node's namespace, in a process for each user that is started once: what it imports takes long. */
+class Checks {
+  readonly #node: NetworkNamespace;
+  readonly #runs = new Map<boolean, (line: string) => Promise<string>>();
 
-async function check(
-  { name }: NetworkNamespace,
-  spec: object,
-  { isUnprivileged = false, asnFile }: CheckOptions,
-): Promise<Outcome> {
-  const user = isUnprivileged ? nobody : [];
-  const program = [process.execPath, '--input-type=module', '--eval', code(spec, asnFile)];
-  const args = ['netns', 'exec', name, ...user, ...program];
-  const { stdout } = await run('ip', args, { cwd: new URL('../..', import.meta.url).pathname, timeout: 60_000 });
-  return JSON.parse(stdout) as Outcome;
+  constructor(node: NetworkNamespace) {
+    this.#node = node;
+  }
+
+  async check(spec: object, { isUnprivileged = false, asnFile }: CheckOptions): Promise<Outcome> {
+    const run = this.#runs.get(isUnprivileged) ?? this.#start(isUnprivileged);
+    this.#runs.set(isUnprivileged, run);
+    return JSON.parse(await run(JSON.stringify({ spec, asnFile }))) as Outcome;
+  }
+
+  #start(isUnprivileged: boolean): (line: string) => Promise<string> {
+    const program = [process.execPath, fileURLToPath(new URL('routed-check-child.ts', import.meta.url))];
+    const { stdin, stdout } = this.#node.start([...(isUnprivileged ? unprivileged : []), ...program]);
+    if (stdin === null || stdout === null) throw new Error('the checks have no input or output');
+    const lines = createInterface({ input: stdout })[Symbol.asyncIterator]();
+    return async (line) => {
+      stdin.write(`${line}\n`);
+      const { value, done } = await lines.next();
+      if (done === true) throw new Error('the process that runs checks has ended');
+      return value;
+    };
+  }
 }

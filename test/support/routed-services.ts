@@ -1,6 +1,7 @@
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { type Issued, issue, issueAuthority, issueIntermediate } from './certificates.ts';
+import { createProgram, type Program } from './program.ts';
 import type { RoutedNetwork } from './routed-network.ts';
 
 /** Addresses of the host behind the routers, one for each way to fail. */
@@ -66,4 +67,13 @@ async function chain(ca: Issued, days: readonly [number, number]): Promise<Issue
   const intermediate = await issueIntermediate(ca, days);
   const leaf = await issue({ ips: [routedHosts.expired], ca: intermediate });
   return { cert: `${leaf.cert}\n${intermediate.cert}`, key: leaf.key };
+}
+
+// `ip netns exec` gives it mounts of its own.
+const asking =
+  'f=$(mktemp) && echo "nameserver $0" > "$f" && mount --bind "$f" /etc/resolv.conf && rm "$f" && exec "$@"';
+
+/** The daemon in the node's namespace; its resolver is that of the services. */
+export async function programBehindRouters({ node }: Pick<RoutedNetwork, 'node'>): Promise<Program> {
+  return createProgram({ prefix: ['ip', 'netns', 'exec', node.name, 'sh', '-ec', asking, routedHosts.resolver] });
 }

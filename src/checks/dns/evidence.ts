@@ -14,7 +14,7 @@ export function evidence(spec: Spec): EvidencePlan {
   const serverName = spec.tls?.server_name ?? name;
   return {
     name,
-    path: { protocol: spec.protocol === 'udp' ? 'udp' : 'tcp', port: asked },
+    path: { protocol: spec.protocol === 'udp' ? 'udp' : 'tcp', port: asked, sparesPort: true },
     question,
     ...(isEncrypted && {
       tls: {

@@ -25,8 +25,12 @@ export interface EvidencePlan {
   readonly family?: 4 | 6 | undefined;
   /** For how long the check itself waits. */
   readonly timeoutMs: number;
-  /** By which protocol and port the path is traced; null for none. */
-  readonly path: { readonly protocol: 'udp' | 'icmp' | 'tcp'; readonly port: number | null } | null;
+  /** By which protocol and port the path is traced, and whether the port is a server's that gets only a few datagrams; null for none. */
+  readonly path: {
+    readonly protocol: 'udp' | 'icmp' | 'tcp';
+    readonly port: number | null;
+    readonly sparesPort?: boolean;
+  } | null;
   /** What name servers are asked for besides the addresses of `name`, which is the default. */
   readonly question?: { readonly name: string; readonly type: RecordType };
   /** The registration to look up even if the name exists. */

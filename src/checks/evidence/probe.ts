@@ -22,6 +22,7 @@ import { gatherUplink } from './gather/uplink.ts';
 import type { EvidencePlan } from './plan.ts';
 import { createRedaction, type Redaction } from './redaction.ts';
 import { gatherMs, type Spec } from './spec.ts';
+import { warmUpDocument } from './warm-up.ts';
 
 /** The plan for an encoded spec by its own type, or why there is none. */
 export type PlanOf = (of: Spec['of']) => Promise<EvidencePlan | string>;
@@ -40,6 +41,7 @@ export async function startEvidence(
 ): Promise<Prober<Spec, EvidenceDocument>> {
   await loadHandshakeReader();
   await loadResponseParser();
+  warmUpDocument();
   const tools: GatherTools = {
     environment,
     tracePath,

@@ -14,8 +14,14 @@ export interface ConnectionProbeOptions {
 
 // Offsets in struct tcp_info (linux/tcp.h), and the states of it.
 const tcpInfo = { state: 0, rtt: 68, retransmissions: 100, length: 104 } as const;
-const established = 1;
+// ESTABLISHED and, if the other end has closed already, CLOSE_WAIT.
+const connectedStates: ReadonlySet<number> = new Set([1, 8]);
 const closedState = 7;
+// A reset in answer to a handshake is ECONNREFUSED; these come after it was done.
+const resetErrors: ReadonlySet<number> = new Set([linux.ECONNRESET, linux.EPIPE]);
+
+// struct pollfd (poll(2)).
+const pollEntry = { length: 8, events: 4, result: 6 } as const;
 
 /**
  * Opens connections with a small TTL, one for each probe, each from a port of its own: a process without privileges cannot have two
@@ -37,8 +43,6 @@ function openOne(libc: PingLibc, { family, localAddress }: ConnectionProbeOption
   if (fd === -1) return { ok: false, reason: `no TCP socket: ${describeError(libc.errno())}` };
   try {
     setOption(libc, fd, linux.SOL_SOCKET, linux.SO_TIMESTAMPNS, 1);
-    // A connection that was made is reset when it is closed: there is nothing to say on it.
-    setOption(libc, fd, linux.SOL_SOCKET, linux.SO_LINGER, 1, 0);
     if (family === 4) {
       setOption(libc, fd, linux.SOL_IP, linux.IP_RECVERR, 1);
       setOption(libc, fd, linux.SOL_IP, linux.IP_TTL, ttl);
@@ -85,10 +89,21 @@ class ConnectionProbes implements PathSocket {
   }
 
   drain(onAnswer: (answer: ProbeAnswer) => void): void {
-    for (const [probe, fd] of this.#connections) {
+    const open = [...this.#connections];
+    if (open.length === 0) return;
+    const entries = new DataView(new ArrayBuffer(open.length * pollEntry.length));
+    for (const [index, [, fd]] of open.entries()) {
+      entries.setInt32(index * pollEntry.length, fd, true);
+      entries.setInt16(index * pollEntry.length + pollEntry.events, linux.POLLOUT, true);
+    }
+    if (this.#libc.poll(new Uint8Array(entries.buffer), open.length, 0) <= 0) return;
+    for (const [index, [probe, fd]] of open.entries()) {
+      if (entries.getInt16(index * pollEntry.length + pollEntry.result, true) === 0) continue;
       const answer = this.#answerOf(probe, fd);
       if (answer === null) continue;
       this.#connections.delete(probe);
+      // A connection that was made is reset when it is closed: there is nothing to say on it.
+      if (answer.kind === 'connected') setOption(this.#libc, fd, linux.SOL_SOCKET, linux.SO_LINGER, 1, 0);
       this.#libc.close(fd);
       onAnswer(answer);
     }
@@ -116,11 +131,7 @@ class ConnectionProbes implements PathSocket {
     if (this.#libc.getsockopt(fd, linux.IPPROTO_TCP, linux.TCP_INFO, this.#info, this.#length) === -1) return null;
     const view = new DataView(this.#info.buffer);
     const state = view.getUint8(tcpInfo.state);
-    if (state === established) {
-      const microseconds = view.getUint32(tcpInfo.rtt, true);
-      const isExact = microseconds > 0 && view.getUint32(tcpInfo.retransmissions, true) === 0;
-      return { probe, address, kind: 'connected', stampMs: null, ...(isExact && { seconds: microseconds / 1e6 }) };
-    }
+    if (connectedStates.has(state)) return { probe, address, kind: 'connected', stampMs: null, ...roundTripOf(view) };
     // An error that comes while the call is still sending does not end the handshake (tcp_v4_err): it is in the queue all the same.
     if (this.#buffer.take(fd, linux.MSG_ERRQUEUE) > 0) {
       const [received] = this.#buffer.packets;
@@ -130,7 +141,16 @@ class ConnectionProbes implements PathSocket {
         return { probe, address: notice.by, kind, stampMs: received.stampMs, ...mtuOf(notice) };
       }
     }
-    if (state !== closedState || this.#errorOf(fd) !== linux.ECONNREFUSED) return null;
-    return { probe, address, kind: 'refused', stampMs: null };
+    if (state !== closedState) return null;
+    const error = this.#errorOf(fd);
+    if (resetErrors.has(error)) return { probe, address, kind: 'connected', stampMs: null, ...roundTripOf(view) };
+    return error === linux.ECONNREFUSED ? { probe, address, kind: 'refused', stampMs: null } : null;
   }
+}
+
+// The kernel measures it, exactly unless it had to send again.
+function roundTripOf(info: DataView): { readonly seconds?: number } {
+  const microseconds = info.getUint32(tcpInfo.rtt, true);
+  const isExact = microseconds > 0 && info.getUint32(tcpInfo.retransmissions, true) === 0;
+  return isExact ? { seconds: microseconds / 1e6 } : {};
 }

@@ -3,7 +3,7 @@ import { messageOf } from '#kernel/errors.ts';
 import type { AddressFamily } from '../address.ts';
 import { describeError, linux, type PingLibc } from '../ping/libc.ts';
 import { sharedReceiveBuffer, type ReceivedPacket } from '../ping/receive-buffer.ts';
-import { sendShaped } from '../ping/shape.ts';
+import { createShapedSend } from '../ping/shape.ts';
 import { sameHost } from '../ping/socket-address.ts';
 import {
   ipHeaderLength,
@@ -53,6 +53,7 @@ export function openDatagramProbes(libc: PingLibc, options: DatagramProbeOptions
 function wrap(libc: PingLibc, fd: number, { address, family, port, random }: DatagramProbeOptions): PathSocket {
   const buffer = sharedReceiveBuffer(libc);
   const destination = socketAddress(address, family, port);
+  const sendShaped = createShapedSend(libc, fd, family);
   const token = random.bytes(tokenLength);
   let closed = false;
 
@@ -102,7 +103,7 @@ function wrap(libc: PingLibc, fd: number, { address, family, port, random }: Dat
       return sendTrying(() => {
         const wallMs = buffer.wallMs();
         const send = () => libc.sendto(fd, packet, packet.length, linux.MSG_DONTWAIT, destination, destination.length);
-        if (sendShaped(libc, fd, family, shape, send) !== -1) return { ok: true, wallMs };
+        if (sendShaped(shape, send) !== -1) return { ok: true, wallMs };
         return { ok: false, errno: libc.errno() };
       });
     },

@@ -53,6 +53,9 @@ const paces: Readonly<Record<PathProtocol, { readonly atOnce: number; readonly e
   tcp: { atOnce: 2, everyMs: 20 },
 };
 
+// Once the destination is found, none goes beyond it, and each router and the destination get one.
+const atOnceWithin = 16;
+
 /** How long sending one round may take. */
 export function longestSendingMs(protocol: PathProtocol, maxHops: number): number {
   return (Math.ceil(maxHops / paces[protocol].atOnce) + 1) * (paces[protocol].everyMs + shortestMs);
@@ -61,9 +64,11 @@ export function longestSendingMs(protocol: PathProtocol, maxHops: number): numbe
 // As in a ping, the socket is read late by at most a third of the time since the last probe: the kernel took the times.
 const lateness = 1 / 3;
 const shortestMs = 1;
-// Of a refused connection the kernel takes no time.
-const readMs: Readonly<Record<PathProtocol, number>> = { udp: 6, icmp: 6, tcp: 1 };
+const readMs = 6;
 const longestMs = 50;
+// Of a refused connection the kernel takes no time: what may be refused is watched closely, in the first round as far as so many hops beyond
+// the last answer.
+const watchedHops = 4;
 // Routers that quote only headers answer fast or not at all, when they are asked one by one.
 const singleWaitMs = 300;
 /** How long asking hop by hop may take. */
@@ -114,6 +119,10 @@ class Rounds {
   #lastSentAt: number;
   #end: number;
   #isEnded = false;
+  #endsRefused = false;
+  #answeredHop = 0;
+  /** Whether answers without a time of the kernel were read as they came. */
+  #isWatched = false;
   #nameless = 0;
   #namelessReplies = 0;
   #single: SentProbe | null = null;
@@ -157,11 +166,11 @@ class Rounds {
 
   pauseMs(): number {
     const now = this.#clock.elapsed();
-    const shortest = readMs[this.#plan.protocol];
-    const pause = this.#isWaiting
-      ? Math.min(Math.max((now - this.#lastSentAt) * lateness, shortest), longestMs)
-      : longestMs;
-    return this.#isSent ? pause : Math.min(pause, Math.max(this.#sendAt - now, 0));
+    const watchedAt = this.#watchedSince();
+    this.#isWatched = watchedAt !== null;
+    const read = watchedAt === null ? Infinity : Math.max((now - watchedAt) * lateness, shortestMs);
+    if (this.#isSent) return Math.min(read, Math.max((now - this.#lastSentAt) * lateness, readMs), longestMs);
+    return Math.min(read, Math.max(this.#sendAt - now, 0), this.#isWaiting ? longestMs : Infinity);
   }
 
   advance(): void {
@@ -190,6 +199,17 @@ class Rounds {
     return this.#single === null || this.#single.answer !== null;
   }
 
+  // When the newest of the probes was sent that may be refused; null if there is none.
+  #watchedSince(): number | null {
+    if (this.#plan.protocol !== 'tcp') return null;
+    const farthest = this.#isEnded ? this.#end : this.#answeredHop + watchedHops;
+    const mayBeRefused = this.#isEnded ? this.#endsRefused : this.#round === 0;
+    if (!mayBeRefused) return null;
+    const isOpen = ({ answer, hop }: SentProbe) =>
+      answer === null && hop <= farthest && (!this.#isEnded || hop === this.#end);
+    return this.#probes.findLast(isOpen)?.sent.elapsedMs ?? null;
+  }
+
   get #isWaiting(): boolean {
     return this.#probes.some(({ answer, hop }) => answer === null && hop <= this.#end);
   }
@@ -200,7 +220,8 @@ class Rounds {
 
   #sendSome(): void {
     const pace = paces[this.#plan.protocol];
-    for (let count = 0; count < pace.atOnce && this.#hop <= this.#end && this.#errno === null; count += 1) {
+    const atOnce = this.#isEnded ? atOnceWithin : pace.atOnce;
+    for (let count = 0; count < atOnce && this.#hop <= this.#end && this.#errno === null; count += 1) {
       this.#send(this.#hop);
       this.#hop += 1;
     }
@@ -233,11 +254,14 @@ class Rounds {
     if (probe === undefined || probe === null || probe.answer !== null) return;
     const { ms } = roundTrip({ sent: probe.sent, departedMs: null }, stampMs, takenAt);
     if (ms > this.#plan.waitMs) return;
-    const measured = seconds ?? Math.round(ms * 1_000) / 1e6;
+    const isTimed = kind !== 'refused' || this.#isWatched;
+    const measured = seconds ?? (isTimed ? Math.round(ms * 1_000) / 1e6 : null);
+    this.#answeredHop = Math.max(this.#answeredHop, probe.hop);
     probe.answer = { address, kind, seconds: measured, ...(mtu !== undefined && { mtu }) };
     if (!isFinal(kind)) return;
     this.#end = Math.min(this.#end, probe.hop);
     this.#isEnded = true;
+    this.#endsRefused = kind === 'refused';
   }
 
   #now(): Instant {
@@ -248,7 +272,7 @@ class Rounds {
 }
 
 /** Whether an answer ends the path: with a larger TTL the probe would not get farther. */
-function isFinal(kind: ProbeAnswer['kind']): boolean {
+export function isFinal(kind: ProbeAnswer['kind']): boolean {
   return kind !== 'time_exceeded' && kind !== 'too_big';
 }
 

@@ -9,7 +9,8 @@ import { openEchoProbes } from './echo-probes.ts';
 import { hopsOf } from './hops.ts';
 import { measureLarge } from './large.ts';
 import type { OpenedPathSocket } from './probe-socket.ts';
-import { runRounds, type RoundsPlan } from './rounds.ts';
+import { hasReached, runRounds, type RoundsPlan } from './rounds.ts';
+import { runSparingly } from './sparing-probes.ts';
 import type { PathProtocol, PathTrace as Trace } from './path-trace.ts';
 
 export { PathTrace } from './path-trace.ts';
@@ -33,6 +34,8 @@ export interface TraceOptions {
   readonly countsLoss?: boolean;
   /** Whether to find out which packet size gets through; true by default. */
   readonly measuresSize?: boolean;
+  /** Whether the port is a server's own, of which no more than three probes may come to it; for UDP, false by default. */
+  readonly sparesPort?: boolean;
   readonly localAddress?: string | undefined;
 }
 
@@ -86,7 +89,17 @@ export async function tracePath(
   };
   try {
     const [result, size] = await Promise.all([
-      runRounds(opened.socket, plan, clock, signal),
+      options.sparesPort === true && protocol === 'udp'
+        ? runSparingly(
+            opened.socket,
+            {
+              plan,
+              clock,
+              findDistance: async (signal) => findDistance(libc, plan, options, { clock, random }, signal),
+            },
+            signal,
+          )
+        : runRounds(opened.socket, plan, clock, signal),
       echoes?.ok === true ? measureLarge(echoes.socket, { maxHops, waitMs }, clock, signal) : null,
     ]);
     return {
@@ -99,6 +112,26 @@ export async function tracePath(
   } finally {
     opened.socket.close();
     if (echoes?.ok === true) echoes.socket.close();
+  }
+}
+
+// By ICMP, one probe for each hop.
+async function findDistance(
+  libc: PingLibc,
+  plan: RoundsPlan,
+  { address, family, localAddress }: TraceOptions,
+  { clock, random }: TraceDependencies,
+  signal: AbortSignal,
+): Promise<number | null> {
+  const opened = openEchoProbes(libc, { address, family, localAddress, random });
+  if (!opened.ok) return null;
+  try {
+    const icmp: RoundsPlan = { ...plan, protocol: 'icmp', rounds: 1 };
+    const { probes, lastHop } = await runRounds(opened.socket, icmp, clock, signal);
+    const isReached = probes.some(({ hop, answer }) => hop === lastHop && answer !== null && hasReached(icmp, answer));
+    return isReached ? lastHop : null;
+  } finally {
+    opened.socket.close();
   }
 }
 

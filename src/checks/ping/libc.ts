@@ -12,6 +12,7 @@ export interface PingLibc {
   getsockopt(fd: number, level: number, name: number, value: Uint8Array, length: Uint8Array): number;
   sendto(fd: number, bytes: Uint8Array, length: number, flags: number, address: Uint8Array, size: number): number;
   recvmmsg(fd: number, messages: Uint8Array, count: number, flags: number, timeout: Pointer): number;
+  poll(descriptors: Uint8Array, count: number, timeoutMs: number): number;
   clock_gettime(clock: number, time: Uint8Array): number;
   close(fd: number): number;
   /** The number of the last error. */
@@ -66,10 +67,13 @@ export const linux = {
   MSG_TRUNC: 0x20,
   MSG_ERRQUEUE: 0x2000,
   CLOCK_REALTIME: 0,
+  POLLOUT: 4,
   EBADF: 9,
+  EPIPE: 32,
   EAGAIN: 11,
   EMSGSIZE: 90,
   ENOBUFS: 105,
+  ECONNRESET: 104,
   ECONNREFUSED: 111,
   EHOSTUNREACH: 113,
   EINPROGRESS: 115,
@@ -95,6 +99,7 @@ export async function loadLibc(): Promise<PingLibc> {
     getsockopt: program.func('getsockopt', 'int', ['int', 'int', 'int', 'void *', 'void *']),
     sendto: program.func('sendto', 'int64_t', ['int', 'void *', 'size_t', 'int', 'void *', 'uint32_t']),
     recvmmsg: program.func('recvmmsg', 'int', ['int', 'void *', 'uint32_t', 'int', 'void *']),
+    poll: program.func('poll', 'int', ['void *', 'unsigned long', 'int']),
     clock_gettime: program.func('clock_gettime', 'int', ['int', 'void *']),
     close: program.func('close', 'int', ['int']),
     errno: () => koffi.errno(),
@@ -120,6 +125,7 @@ function warmUp(libc: PingLibc): void {
   const scratch = new Uint8Array(new ArrayBuffer(128));
   libc.clock_gettime(linux.CLOCK_REALTIME, scratch);
   libc.sendto(-1, scratch, 0, linux.MSG_DONTWAIT, scratch, 0);
+  libc.poll(scratch, 0, 0);
   libc.recvmmsg(-1, scratch, 0, linux.MSG_DONTWAIT, null);
   libc.setsockopt(-1, 0, 0, scratch, 0);
   libc.getsockopt(-1, 0, 0, scratch, scratch);

@@ -29,30 +29,54 @@ function settingsOf({ dontFragment, ttl, trafficClass }: Shape, family: AddressF
   return settings;
 }
 
+/** Sends with the socket set as the shape asks for. -1 with `errno` set if a setting is refused, or sending is. */
+export type ShapedSend = (shape: Shape | null, send: () => number) => number;
+
 /**
- * Sends with the socket set as the shape asks for, and set back after it: it is shared, and nothing else happens in between. -1 with
- * `errno` set if a setting is refused, or sending is.
+ * Remembers how a socket is set: what differs from the system's own settings stays until a send asks for something else, so that packets of
+ * one shape take no more calls than others. All sends on the socket have to go through it.
  */
-export function sendShaped(
-  libc: PingLibc,
-  fd: number,
-  family: AddressFamily,
-  shape: Shape,
-  send: () => number,
-): number {
-  const before: Setting[] = [];
-  try {
-    for (const [level, name, value] of settingsOf(shape, family)) {
-      const old = getOption(libc, fd, level, name);
-      if (old === null || !setOption(libc, fd, [level, name, value])) return -1;
-      before.push([level, name, old]);
+export function createShapedSend(libc: PingLibc, fd: number, family: AddressFamily): ShapedSend {
+  const byOption = new Map<string, OptionState>();
+
+  function stateOf(level: number, name: number): OptionState | null {
+    const key = `${level}/${name}`;
+    const known = byOption.get(key);
+    if (known !== undefined) return known;
+    const own = getOption(libc, fd, level, name);
+    if (own === null) return null;
+    const state = { level, name, own, value: own };
+    byOption.set(key, state);
+    return state;
+  }
+
+  function put(state: OptionState, value: number): boolean {
+    if (state.value === value) return true;
+    if (!setOption(libc, fd, [state.level, state.name, value])) return false;
+    state.value = value;
+    return true;
+  }
+
+  return (shape, send) => {
+    const wanted = shape === null ? [] : settingsOf(shape, family);
+    for (const state of byOption.values()) {
+      const isWanted = wanted.some(([level, name]) => level === state.level && name === state.name);
+      if (!isWanted && !put(state, state.own)) return -1;
+    }
+    for (const [level, name, value] of wanted) {
+      const state = stateOf(level, name);
+      if (state === null || !put(state, value)) return -1;
     }
     return send();
-  } finally {
-    const errno = libc.errno();
-    for (const setting of before) setOption(libc, fd, setting);
-    libc.setErrno(errno);
-  }
+  };
+}
+
+interface OptionState {
+  readonly level: number;
+  readonly name: number;
+  /** The system's. */
+  readonly own: number;
+  value: number;
 }
 
 function getOption(libc: PingLibc, fd: number, level: number, name: number): number | null {
@@ -61,7 +85,10 @@ function getOption(libc: PingLibc, fd: number, level: number, name: number): num
   return libc.getsockopt(fd, level, name, value, length) === -1 ? null : new DataView(value.buffer).getInt32(0, true);
 }
 
+const optionValue = new Int32Array(new ArrayBuffer(4));
+const optionBytes = new Uint8Array(optionValue.buffer);
+
 function setOption(libc: PingLibc, fd: number, [level, name, value]: Setting): boolean {
-  const bytes = new Uint8Array(Int32Array.of(value).buffer);
-  return libc.setsockopt(fd, level, name, bytes, bytes.length) !== -1;
+  optionValue[0] = value;
+  return libc.setsockopt(fd, level, name, optionBytes, optionBytes.length) !== -1;
 }

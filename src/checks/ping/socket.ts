@@ -3,7 +3,7 @@ import type { AddressFamily } from '../address.ts';
 import { describeError, type PingLibc, linux } from './libc.ts';
 import { createReceiveBuffer, type ReceiveBuffer, type ReceivedPacket } from './receive-buffer.ts';
 import { stripIpv4Header } from './packet.ts';
-import { sendShaped, type Shape } from './shape.ts';
+import { createShapedSend, type Shape } from './shape.ts';
 import { encodeSocketAddress } from './socket-address.ts';
 
 /** An ICMP socket of one family, shared by all pings of a node. */
@@ -89,6 +89,7 @@ const roundsPerDrain = 128;
 
 function wrap(libc: PingLibc, fd: number, raw: boolean, options: SocketOptions): EchoSocket {
   const buffer = options.buffer ?? createReceiveBuffer(libc);
+  const sendShaped = createShapedSend(libc, fd, options.family);
   const withHeader = raw && options.family === 4;
   const state = { closed: false, departures: 0 };
 
@@ -127,7 +128,7 @@ function wrap(libc: PingLibc, fd: number, raw: boolean, options: SocketOptions):
       if (state.closed) return { ok: false, errno: linux.EBADF };
       const wallMs = buffer.wallMs();
       const send = () => libc.sendto(fd, packet, packet.length, linux.MSG_DONTWAIT, destination, destination.length);
-      const sent = shape === null ? send() : sendShaped(libc, fd, options.family, shape, send);
+      const sent = sendShaped(shape, send);
       if (sent !== -1) {
         const departure = state.departures;
         state.departures = (departure + 1) % 2 ** 32;

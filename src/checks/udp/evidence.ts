@@ -13,7 +13,7 @@ export function evidence({ host, send, timeout }: Spec): EvidencePlan {
   const bytes = preset !== null || send === undefined ? Buffer.from('\r\n\r\n') : payloadBytes(send);
   return {
     name: endpoint.name,
-    path: { protocol: 'udp', port },
+    path: { protocol: 'udp', port, sparesPort: true },
     datagram: { port, make: preset === null ? () => bytes : (random) => preset.make(random) },
     timeoutMs: timeout,
     secrets: preset !== null || send === undefined ? [] : secretsInText(bytes.toString('utf8')),

@@ -82,19 +82,26 @@ export interface EvidenceQuestion {
 
 /** Whether evidence is gathered now, and at which nodes. */
 export function decideEvidence(question: EvidenceQuestion): EvidenceDecision {
-  const { isBusy, loads, isLeftOut, occasion } = question;
+  const { isLeftOut, occasion } = question;
   const refuse = (reason: EvidenceRefusal): EvidenceDecision => ({ kind: 'refuse', reason });
   const refusal = refusalOf(question);
   if (refusal !== null) return refuse(refusal);
   const candidates = nodesFor(question);
   if (candidates.length === 0) return refuse('not_failing');
   if (isLeftOut && occasion !== 'demand') return refuse('storm');
-  if (isBusy) return { kind: 'wait', reason: 'target_busy' };
-  // What one node sees shows little without the others, and it is asked once.
-  if (candidates.some(({ node }) => (loads.get(node) ?? 0) >= evidenceLimits.perNode)) {
-    return { kind: 'wait', reason: 'node_busy' };
-  }
+  const delay = delayOf(question);
+  if (delay !== null) return { kind: 'wait', reason: delay };
   return { kind: 'gather', nodes: candidates };
+}
+
+/** Why evidence has to wait, unless it is refused; null if it can be gathered now. Takes less than a decision, which needs what is stored. */
+export function delayOf(
+  question: Pick<EvidenceQuestion, 'votes' | 'nodes' | 'occasion' | 'isBusy' | 'loads'>,
+): EvidenceDelay | null {
+  if (question.isBusy) return 'target_busy';
+  // What one node sees shows little without the others, and it is asked once.
+  const isFull = ({ node }: EvidenceNode) => (question.loads.get(node) ?? 0) >= evidenceLimits.perNode;
+  return nodesFor(question).some(isFull) ? 'node_busy' : null;
 }
 
 function refusalOf(question: EvidenceQuestion): EvidenceRefusal | null {
@@ -138,7 +145,11 @@ function refusalByHistory(
   }
 }
 
-function nodesFor({ votes, nodes, occasion }: EvidenceQuestion): readonly EvidenceNode[] {
+function nodesFor({
+  votes,
+  nodes,
+  occasion,
+}: Pick<EvidenceQuestion, 'votes' | 'nodes' | 'occasion'>): readonly EvidenceNode[] {
   const able = votes.filter((vote) => !isOwnVote(vote) && nodes?.includes(vote.node) === true);
   // What is new first.
   const news = occasion === 'cause_changed' ? commonestCode(votes) : null;

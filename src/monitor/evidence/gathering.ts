@@ -9,6 +9,7 @@ import type { Vote } from '../judge/vote.ts';
 import {
   commonestCode,
   decideEvidence,
+  delayOf,
   gatheringsByTime,
   refusalTexts,
   type EvidenceDecision,
@@ -18,12 +19,15 @@ import type { DemandedEvidence, EvidenceCollector } from './collector.ts';
 import type { EvidenceGatherer, EvidenceSettings } from './gatherer.ts';
 import { createGoodGathering, type GoodGathering } from './good.ts';
 import { createReferences, type References } from './references.ts';
-import { chooseAcrossNetworks, networkOf, type StormCandidate, stormLimits } from './storm.ts';
+import { candidateOf, waitingFor, type WaitingGathering } from './waiting.ts';
+import type { SharedCauses } from './shared-causes.ts';
+import { chooseAcrossNetworks, inTurns, type StormCandidate, stormLimits } from './storm.ts';
 
 export interface EvidenceOptions {
   readonly settings: () => EvidenceSettings;
   readonly gatherer: EvidenceGatherer;
   readonly store: EvidenceStore;
+  readonly sharedCauses: Pick<SharedCauses, 'examined'>;
   /** What the nodes saw of a target in its last round; empty if it had none since the start. */
   readonly seenNow: (target: string) => readonly VoteLine[];
   readonly openIncidents: () => readonly Incident[];
@@ -31,12 +35,6 @@ export interface EvidenceOptions {
   readonly onGathered: (incident: Incident) => void;
   readonly clock: Clock;
   readonly log: Log;
-}
-
-interface WaitingGathering {
-  readonly incident: Incident;
-  readonly occasion: EvidenceOccasion;
-  readonly votes: readonly VoteLine[];
 }
 
 // Incidents that open within it are seen together; messages wait longer for their like.
@@ -145,7 +143,7 @@ class EvidenceEngine implements EvidenceCollector {
   }
 
   #enqueue(incident: Incident, occasion: EvidenceOccasion, votes: readonly VoteLine[]): void {
-    this.#waiting.set(`${incident.id}\n${occasion}`, { incident, occasion, votes });
+    this.#waiting.set(`${incident.id}\n${occasion}`, waitingFor(incident, occasion, votes));
     this.#wake(settleMs);
   }
 
@@ -153,16 +151,24 @@ class EvidenceEngine implements EvidenceCollector {
     this.#timer = null;
     const leftOut = this.#leftOut();
     let left = mostAtOnce;
-    for (const [key, one] of this.#waiting) {
+    const waiting = [...this.#waiting];
+    for (const [key, one] of inTurns(waiting, ([, { network }]) => network, this.#begun)) {
       if (left === 0) break;
+      const isLeftOut = leftOut.targets.has(one.incident.target);
+      if (!isLeftOut && this.#mustWait(one)) continue;
       left -= 1;
-      const decision = this.#decide(one, leftOut.targets.has(one.incident.target));
+      const decision = this.#decide(one, isLeftOut);
       if (decision.kind === 'wait') continue;
       this.#waiting.delete(key);
       if (decision.kind === 'gather') void this.#gatherFor(one, decision.nodes);
       else if (decision.reason === 'storm' && one.occasion === 'opened') this.#note(one, leftOut.words);
     }
     if (this.#waiting.size > 0) this.#wake(left === 0 ? soonMs : againMs);
+  }
+
+  #mustWait({ incident: { target }, occasion, votes }: WaitingGathering): boolean {
+    const nodes = this.#options.gatherer.nodes();
+    return delayOf({ votes, nodes, occasion, isBusy: this.#busy.has(target), loads: this.#loads }) !== null;
   }
 
   #decide({ incident, occasion, votes }: WaitingGathering, isLeftOut: boolean): EvidenceDecision {
@@ -210,6 +216,7 @@ class EvidenceEngine implements EvidenceCollector {
     try {
       const parts = await this.#gather(incident.target, occasion, nodes);
       if (parts.length > 0) this.#save(incident, parts);
+      if (occasion !== 'ended') this.#options.sharedCauses.examined(incident, parts);
     } catch (error) {
       if (!this.#stopping.signal.aborted) this.#complain(incident, error);
     }
@@ -275,8 +282,3 @@ class EvidenceEngine implements EvidenceCollector {
     this.#options.log.warn({ target, incident, reason: messageOf(error) }, 'cannot gather evidence');
   }
 }
-
-const candidateOf = ({ incident: { target }, votes }: WaitingGathering): StormCandidate => ({
-  target,
-  network: networkOf(votes, target),
-});

@@ -32,6 +32,23 @@ export function chooseAcrossNetworks(
   return new Set([...others, ...rest].slice(0, free).map(({ target }) => target));
 }
 
+/** Candidates in the order in which they are looked at: networks take turns, those of which least was looked at first. */
+export function inTurns<Candidate>(
+  candidates: readonly Candidate[],
+  networkOfOne: (candidate: Candidate) => string,
+  begun: readonly Pick<StormCandidate, 'network'>[],
+): readonly Candidate[] {
+  const counts = new Map<string, number>();
+  const count = (network: string): number => {
+    const before = counts.get(network) ?? 0;
+    counts.set(network, before + 1);
+    return before;
+  };
+  for (const { network } of begun) count(network);
+  const ranked = candidates.map((candidate) => ({ candidate, rank: count(networkOfOne(candidate)) }));
+  return ranked.toSorted((a, b) => a.rank - b.rank).map(({ candidate }) => candidate);
+}
+
 /** The network of what nodes checked: the /24 or /48 of the first address, or the name of the target if none is known. */
 export function networkOf(votes: readonly Pick<VoteLine, 'address'>[], target: string): string {
   const address = votes.find((vote) => vote.address !== null && isIP(vote.address) !== 0)?.address ?? null;

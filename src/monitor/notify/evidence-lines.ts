@@ -8,7 +8,8 @@ interface EvidenceLookup {
 
 const longestLine = 300;
 const mostLines = 3;
-const mostIncidents = 5;
+const mostIncidents = 100;
+const mostNames = 5;
 
 /** What evidence says of the cause of an incident, in at most three sentences; none if nothing is known by now. */
 export function evidenceOf(incident: Incident, { evidenceOf: find }: EvidenceLookup): readonly string[] {
@@ -16,14 +17,19 @@ export function evidenceOf(incident: Incident, { evidenceOf: find }: EvidenceLoo
   return incident.endedAt === null ? lines : lines.map((line) => `When it failed: ${line}`);
 }
 
-/** The first sentence about each of the first incidents of several, with its target. */
+/** The first sentence about each of several incidents, with the targets for which it is the same; those of most targets. */
 export function evidenceOfMany(parts: readonly MessagePart[], options: EvidenceLookup): readonly string[] {
   const found = parts.slice(0, mostIncidents).flatMap(({ incident }) => {
     const [line] = evidenceOf(incident, options);
     return line === undefined ? [] : [{ line, target: singleLine(incident.target, 40) }];
   });
-  // What several have in common is stated once.
   return [...Map.groupBy(found, ({ line }) => line)]
+    .toSorted(([, one], [, other]) => other.length - one.length)
     .slice(0, mostLines)
-    .map(([line, all]) => `${all.map(({ target }) => target).join(', ')}: ${line}`);
+    .map(([line, all]) => `${namesIn(all.map(({ target }) => target))}: ${line}`);
+}
+
+function namesIn(names: readonly string[]): string {
+  const more = names.length - mostNames;
+  return more > 1 ? `${names.slice(0, mostNames).join(', ')} and ${more} more` : names.join(', ');
 }

@@ -1,4 +1,7 @@
+import { createSocket } from 'node:dgram';
+import { once } from 'node:events';
 import { readdirSync } from 'node:fs';
+import type { Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { CheckSpec } from '#checks/index.ts';
@@ -10,6 +13,7 @@ import { systemRandom } from '#kernel/random.ts';
 import { startAgent } from '#node/agent.ts';
 import { dnsServer } from '../../support/dns-server.ts';
 import { probeOnce } from '../../support/probe-once.ts';
+import { tcpServer } from '../../support/tcp-servers.ts';
 
 const descriptors = () => readdirSync('/proc/self/fd').length;
 
@@ -22,6 +26,46 @@ test.each(['udp', 'tcp'] as const)('this machine is one hop away: %s', async (pr
   const kind = protocol === 'udp' ? 'port_unreachable' : 'refused';
   expect(hops).toMatchObject([{ hop: 1, probes: [{ address: host, kind }, { kind }, { kind }] }]);
   expect(outcome.seconds).toBeGreaterThan(0);
+});
+
+test.each([
+  ['closes', (socket: Socket) => void socket.end()],
+  ['resets', (socket: Socket) => void socket.resetAndDestroy()],
+])('a server that %s connections at once has accepted them', async (_, onConnection) => {
+  await using server = await tcpServer(onConnection);
+  const spec = { host: '127.0.0.1', protocol: 'tcp', port: server.port, timeout: '500ms' };
+  for (let round = 0; round < 5; round += 1) {
+    const outcome = await probeOnce('traceroute', spec);
+    expect(outcome.status).toBe('up');
+    const kind = 'connected';
+    expect((outcome.detail as PathTrace).hops).toMatchObject([{ hop: 1, probes: [{ kind }, { kind }, { kind }] }]);
+  }
+});
+
+test.each([
+  ['ignores datagrams', 3, { end: 'silent', hops: [{ hop: 1, probes: [{ kind: 'none' }] }] }],
+  ['answers them', 1, { end: 'reached', hops: [{ hop: 1, probes: [{ kind: 'reply' }] }] }],
+])('a server that %s gets %i of them if its port is to be spared', async (kind, most, trace) => {
+  const socket = createSocket('udp4');
+  let received = 0;
+  socket.on('message', (_, { port, address }) => {
+    received += 1;
+    if (kind === 'answers them') socket.send('fine', port, address);
+  });
+  socket.bind(0, '127.0.0.1');
+  await once(socket, 'listening');
+  const { port } = socket.address();
+  const options = { address: '127.0.0.1', family: 4, protocol: 'udp', port, waitMs: 200, sparesPort: true } as const;
+  const found = await tracePath(options, { clock: systemClock, random: systemRandom }, new AbortController().signal);
+  socket.close();
+  expect(received).toBe(most);
+  expect(found).toMatchObject(trace);
+});
+
+test('a port that is to be spared and closed is reached', async () => {
+  const options = { address: '127.0.0.1', family: 4, protocol: 'udp', port: 9, waitMs: 500, sparesPort: true } as const;
+  const found = await tracePath(options, { clock: systemClock, random: systemRandom }, new AbortController().signal);
+  expect(found).toMatchObject({ end: 'reached', hops: [{ hop: 1, probes: [{ kind: 'port_unreachable' }] }] });
 });
 
 test('mtr has as many packets as were asked for', async () => {

@@ -203,6 +203,39 @@ describe.skipIf(obstacle !== null)('paths', () => {
     expect(found[3]).toMatch(/^10\.0\.[46]\.2$/);
   });
 
+  const ignoring = `
+    const socket = require('node:dgram').createSocket('udp4');
+    socket.on('message', () => console.log('received'));
+    socket.bind(5353, '0.0.0.0', () => console.log('ready'));
+  `;
+
+  test.each([
+    ['', way[4].slice(0, 4)],
+    [' behind three silent routers', ['10.0.1.2', '*']],
+  ])('evidence about a DNS server that does not answer sends at most three datagrams to it%s', async (where, hops) => {
+    const server = network.host.start([process.execPath, '--eval', ignoring]);
+    let printed = '';
+    await new Promise<void>((resolve) =>
+      server.stdout?.on('data', (bytes: Buffer) => {
+        printed += String(bytes);
+        resolve();
+      }),
+    );
+    const silence = where === '' ? 'true' : 'iptables -A OUTPUT -p icmp --icmp-type time-exceeded -j DROP';
+    using _two = scene('routers 2', silence, 'iptables -F');
+    using _three = scene('routers 3', silence, 'iptables -F');
+    using _four = scene('routers 4', silence, 'iptables -F');
+    const of = { type: 'dns', host: 'example.com', resolver: `${host[4]}:5353` };
+    const { detail } = await network.check({ type: 'evidence', host: of.host, of, failure: 'timeout' });
+    server.kill('SIGKILL');
+    const { path } = detail as { readonly path: PathTrace };
+    expect(path).toMatchObject({ protocol: 'udp', port: 5353, end: 'silent' });
+    expect(hopsOf(path).slice(0, 4)).toEqual(hops);
+    const count = printed.split('received').length - 1;
+    expect(count).toBeGreaterThanOrEqual(1);
+    expect(count).toBeLessThanOrEqual(3);
+  });
+
   const narrow = 'ip link set right mtu 1400';
   const wide = 'ip link set right mtu 1500';
 
@@ -329,7 +362,9 @@ describe.skipIf(obstacle !== null)('paths', () => {
 
     test('mtr', async () => {
       using _ = scene(place, begin, end);
-      const printed = JSON.parse(inNode(['mtr', '-n', '--json', '-c', '4', '-i', '0.2', '-m', '8', host[4]])) as {
+      const printed = JSON.parse(
+        inNode(['mtr', '-n', '--gracetime', '1', '--json', '-c', '4', '-i', '0.2', '-m', '8', host[4]]),
+      ) as {
         report: { hubs: { host: string; 'Loss%': number }[] };
       };
       const { detail } = await measure({ packets: 4, max_hops: 8, protocol: 'icmp' });
@@ -342,7 +377,7 @@ describe.skipIf(obstacle !== null)('paths', () => {
     test('tracepath', async (context) => {
       needsProgram(context, 'tracepath', 'iputils-tracepath');
       using _ = scene(place, begin, end);
-      const printed = inNode(['sh', '-c', `tracepath -n -m 8 ${host[4]} || true`]);
+      const printed = inNode(['sh', '-c', `tracepath -n -m 5 ${host[4]} || true`]);
       const theirs = [...printed.matchAll(/^\s*(\d+):\s+(\S+)/gm)].map(
         ([, hop, address]) => [Number(hop), address] as const,
       );

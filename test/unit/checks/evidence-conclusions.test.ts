@@ -480,11 +480,12 @@ describe('what was received', () => {
 });
 
 describe('the uplink of a node', () => {
+  const silent = path('silent', [hop(1, '10.0.0.1'), hop(2, null), hop(3, null)]);
   const gateway = { address: '10.0.0.1', reached: false, seconds: null };
   const uplink = { gateway, resolver: null, references: [] };
 
   test('that is down takes the node out of all other conclusions', () => {
-    const document = { uplink, path: cut, ...tls({ problem: 'DEPTH_ZERO_SELF_SIGNED_CERT' }) };
+    const document = { uplink, path: silent, ...tls({ problem: 'DEPTH_ZERO_SELF_SIGNED_CERT' }) };
     expect(conclusionsOf({ document })).toEqual([
       {
         rule: 'uplink-gateway',
@@ -495,6 +496,18 @@ describe('the uplink of a node', () => {
 
   test('of which a gateway gives no sign although packets get through is no cause', () => {
     expect(textsOf({ failure: 'status', document: { uplink, path: reached } })).toEqual([]);
+    expect(conclusionsOf({ document: { uplink, path: cut } }).map(({ rule }) => rule)).not.toContain('uplink-gateway');
+  });
+
+  test('is not down while a router behind the gateway answers: what fails with the target lies further away', () => {
+    const references = ['a.example', 'b.example'].map((name) => ({ name, reached: false }));
+    const given = { gateway: null, resolver: { address: '10.0.0.53', answered: false }, references };
+    expect(conclusionsOf({ document: { uplink: given, path: silent } }).map(({ rule }) => rule)).toContain(
+      'uplink-down',
+    );
+    expect(conclusionsOf({ document: { uplink: given, path: cut } }).map(({ rule }) => rule)).not.toContain(
+      'uplink-down',
+    );
   });
 
   test('is down if neither the resolver nor references answer', () => {

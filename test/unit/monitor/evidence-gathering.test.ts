@@ -3,6 +3,7 @@ import type { EvidenceDocument } from '#checks/index.ts';
 import type { EvidenceStore, GatheredEvidence, GoodEvidence } from '#history/evidence.ts';
 import { createEvidenceCollector } from '#monitor/evidence/gathering.ts';
 import type { GatheringRequest, GatheringResult } from '#monitor/evidence/gatherer.ts';
+import { createSharedCauses } from '#monitor/evidence/shared-causes.ts';
 import type { Incident, VoteLine } from '#monitor/judge/incident.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 import { memoryLog } from '../../support/memory-log.ts';
@@ -70,6 +71,7 @@ function start({ memory = memoryEvidence(), gather, count = 1 }: Setup = {}) {
       },
     },
     store: memory.store,
+    sharedCauses: createSharedCauses(),
     seenNow: (name) => seen.get(name) ?? [],
     openIncidents: () => [],
     onGathered: () => {},
@@ -135,6 +137,20 @@ test('a node that gathers two already has the third wait, until one is done', as
   for (const done of waiting.splice(0)) done();
   await clock.advance(500);
   expect(asked).toHaveLength(8);
+});
+
+test('networks take turns', async () => {
+  const { clock, engine, asked, names, opened } = start({ count: 8 });
+  engine.incidentsChanged(names.map((name, index) => opened(name, index < 6 ? '192.0.2.1' : `198.51.${index}.1`)));
+  await clock.advance(1_050);
+  expect(asked.filter((one) => one.endsWith('de1')).map((one) => one.split('.')[0])).toEqual(['t0', 't6']);
+  await clock.advance(150);
+  expect(
+    asked
+      .filter((one) => one.endsWith('de1'))
+      .map((one) => one.split('.')[0])
+      .slice(0, 4),
+  ).toEqual(['t0', 't6', 't7', 't1']);
 });
 
 test('a failure of ours is logged once for an incident', async () => {

@@ -13,13 +13,23 @@ export function isCutOff(evidence: NodeEvidence): boolean {
   return isGatewayDead(evidence) || isIsolated(evidence);
 }
 
-function isGatewayDead({ document: { uplink, path } }: NodeEvidence): boolean {
-  return uplink?.gateway?.reached === false && path?.end !== 'reached';
+// Packets leave the node if a router behind the gateway answers, even if the gateway is silent: then references fail by themselves, or
+// behind the same fault as the target.
+function isLeaving({ document: { path } }: NodeEvidence): boolean {
+  if (path === null) return false;
+  return (
+    path.end === 'reached' || path.hops.some(({ hop, probes }) => hop > 1 && probes.some((one) => one.address !== null))
+  );
+}
+
+function isGatewayDead(evidence: NodeEvidence): boolean {
+  return evidence.document.uplink?.gateway?.reached === false && !isLeaving(evidence);
 }
 
 // The resolver and all references, two at least, were asked, and none of them answered.
-function isIsolated({ document: { uplink, path } }: NodeEvidence): boolean {
-  if (uplink === null || path?.end === 'reached') return false;
+function isIsolated(evidence: NodeEvidence): boolean {
+  const { uplink } = evidence.document;
+  if (uplink === null || isLeaving(evidence)) return false;
   const { resolver, references } = uplink;
   return resolver?.answered === false && references.length > 1 && references.every(({ reached }) => !reached);
 }

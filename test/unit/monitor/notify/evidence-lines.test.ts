@@ -37,3 +37,19 @@ test('of several incidents each is named with its first line, those that are ali
   expect(content.remarks[0]).toBe('shop, blog: Packets from de1 end at 198.51.100.9.');
   expect(content.evidence).toHaveLength(1);
 });
+
+test('of many incidents those without evidence are left out, and what most have in common comes first', () => {
+  const parts = Array.from({ length: 30 }, (_, index) => {
+    const one = { ...shopDown, id: `t${index}/down/1`, target: `t${index}` };
+    return part(one, [{ ...opened, incidentId: one.id }]);
+  });
+  const [first, ...rest] = parts;
+  if (first === undefined) throw new Error('there is no incident');
+  const linesOf: Record<string, readonly string[]> = { t3: ['Alone.'] };
+  for (let index = 10; index < 20; index += 1) linesOf[`t${index}`] = ['Common.'];
+  const { content } = composeMessage([first, ...rest], {
+    ...utc,
+    evidenceOf: ({ target }) => linesOf[target] ?? [],
+  });
+  expect(content.evidence).toEqual(['t10, t11, t12, t13, t14 and 5 more: Common.', 't3: Alone.']);
+});
