@@ -12,10 +12,11 @@ import { chartViewOf } from './chart-view.ts';
 import type { TargetEdits } from './edit-routes.ts';
 import { chartOf, figuresTable, seriesJson } from './history-values.ts';
 import { eventsOf } from './links.ts';
+import { jobContent } from './job.ts';
 import { missing, send } from './page-reply.ts';
 import type { PastKeeper } from './past.ts';
 import type { PageSet } from './site.ts';
-import { targetContent, targetSentence } from './target.ts';
+import { isJob, targetContent, targetSentence } from './target.ts';
 
 export interface TargetPages {
   readonly site: PageSet;
@@ -83,15 +84,13 @@ export function addTarget(app: FastifyInstance, pages: TargetPages): void {
         user: access.userOf(request),
         title: targetSentence(value),
         place: 'overview',
-        content: targetContent(value),
+        content: isJob(target) ? jobContent(value) : targetContent(value),
         live: eventsOf(name),
         liveOf: name,
         again: value.past === null,
         since: pages.changeStream.version,
         refresh: 30,
-        scripts: ['uplot.js'],
-        modules: ['chart.js'],
-        styles: ['uplot.css'],
+        ...(isJob(target) ? {} : { scripts: ['uplot.js'], modules: ['chart.js'], styles: ['uplot.css'] }),
       }),
     );
   });

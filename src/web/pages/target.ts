@@ -52,10 +52,11 @@ export function targetSentence({ target, figures, now }: TargetValue): string {
     name,
     status,
     up,
-    all: votes.length,
+    // A job has no nodes.
+    all: isJob(target) ? 0 : votes.length,
     forMs: since === null ? null : Math.max(0, now - since),
     uptime: lately === undefined || lately.uptime === null ? null : monthWords(lately),
-    p95: hasPercentiles(lately) ? formatSeconds(lately.latency.p95) : null,
+    p95: hasPercentiles(lately) && !isJob(target) ? formatSeconds(lately.latency.p95) : null,
   });
 }
 
@@ -71,21 +72,38 @@ function monthWords(figures: HistoryFigures): string {
   return knownMs === null ? texts.target.month(percent(uptime)) : uptimeWords({ uptime, knownMs });
 }
 
-export function targetContent(value: TargetValue): Markup {
-  const { target, incidents, mayCheck, mayEdit } = value;
-  const words = texts.target;
-  const isHeard = !probedTypeNames.includes(target.check);
+/** Its sentence, what it is, and its open incidents. */
+export function headOf(value: TargetValue): Markup {
+  const { target } = value;
   const labels = Object.entries(target.labels).map(
     ([key, one]) => html`<a href="/?label=${encodeURIComponent(`${key}:${one}`)}">${key}: ${one}</a> `,
   );
-  return html`<div data-part="head"><h1>${state(stateOf(target), '')} ${targetSentence(value)}</h1>
-<p class="lead">${target.check} ${foreign(target.host)} ${labels}</p>${target.firstDueAt === undefined ? nothing : html`<p class="said">${firstCheck(target.firstDueAt, target)}</p>`}${openIncidents(value)}${glance(value)}</div>
+  return html`<h1>${state(stateOf(target), '')} ${targetSentence(value)}</h1>
+<p class="lead">${target.check} ${foreign(target.host)} ${labels}</p>${target.firstDueAt === undefined ? nothing : html`<p class="said">${firstCheck(target.firstDueAt, target)}</p>`}${openIncidents(value)}`;
+}
+
+export const daysPart = ({ past, target, now }: TargetValue): Markup =>
+  html`<div data-part="days">${past === null ? nothing : html`<div class="paper">${dayBars(past, now, targetHref(target.name))}<p class="row spread small soft"><span>${texts.status.daysAgo}</span><span data-readout>${daysInWords(past)}</span><span>${texts.status.today}</span></p></div>`}</div>`;
+
+export const rulesPart = ({ target }: TargetValue): Markup =>
+  html`<h2>${texts.target.rules}</h2><ul>${target.rules.map(({ name, words: rule, severity }) => html`<li><strong>${name}</strong> (${severity}): ${rule}</li>`)}</ul>`;
+
+export const incidentsPart = ({ incidents, now, mayEdit, target }: TargetValue): Markup =>
+  html`<h2>${texts.target.incidents}</h2><div data-part="incidents">${incidentList(incidents, now)}</div>${mayEdit ? removalForm(target.name) : nothing}`;
+
+/** Whether a target calls by itself, so that no node checks it. */
+export const isJob = ({ check }: Pick<LiveTarget, 'check'>): boolean => !probedTypeNames.includes(check);
+
+export function targetContent(value: TargetValue): Markup {
+  const { target, mayCheck } = value;
+  const words = texts.target;
+  return html`<div data-part="head">${headOf(value)}${glance(value)}</div>
 ${
   mayCheck
     ? html`<form class="row" method="post" action="/actions/check"><input type="hidden" name="target" value="${target.name}"><button class="quiet">${words.checkNow}</button></form>`
     : nothing
 }
-<div data-part="days">${value.past === null ? nothing : html`<div class="paper">${dayBars(value.past, value.now, targetHref(target.name))}<p class="row spread small soft"><span>${texts.status.daysAgo}</span><span data-readout>${daysInWords(value.past)}</span><span>${texts.status.today}</span></p></div>`}</div>
+${daysPart(value)}
 <h2>${words.latency}</h2>
 <nav class="row small" aria-label="${words.span}" data-part="spans">${spans.map((one) => html`<a href="${spanHref(target.name, one, value.view)}"${one === value.span.name ? html` aria-current="true"` : nothing}>${one}</a>`)}</nav>
 <div class="paper plot" data-series="${targetHref(target.name)}/series" data-words="${JSON.stringify(words.plot)}"><div data-part="chart">${latencyChart(value.chart, value.view.node)}</div></div>
@@ -93,13 +111,12 @@ ${
 <div data-part="figures">${figuresTable(value)}</div>
 <h2>${words.rounds}</h2><div data-part="rounds">${value.rounds.length === 0 ? html`<p class="soft">${words.noRounds}</p>` : roundsGrid(value.rounds)}</div>
 ${smoke(target)}
-<h2>${isHeard ? words.heard : words.last}</h2><div data-part="last">${lastRound(value)}</div>
+<h2>${words.last}</h2><div data-part="last">${lastRound(value)}</div>
 ${certificates(value.changes, value.now)}${answers(value.changes)}
-<h2>${words.rules}</h2><ul>${target.rules.map(({ name, words: rule, severity }) => html`<li><strong>${name}</strong> (${severity}): ${rule}</li>`)}</ul>
-<h2>${words.incidents}</h2><div data-part="incidents">${incidentList(incidents, value.now)}</div>${mayEdit ? removalForm(target.name) : nothing}`;
+${rulesPart(value)}${incidentsPart(value)}`;
 }
 
-function figuresTable({ figures }: TargetValue): Markup {
+export function figuresTable({ figures }: TargetValue): Markup {
   const words = texts.target;
   const time = (seconds: number | undefined) =>
     html`<td class="num">${seconds === undefined ? '–' : formatSeconds(seconds)}</td>`;
