@@ -1,11 +1,12 @@
-import { checkOf } from '#checks/index.ts';
+import { type CheckSpec, checkOf } from '#checks/index.ts';
 import type { Config } from '#config/config.ts';
 import type { Clock } from '#kernel/clock.ts';
 import { dayMs } from '#kernel/units.ts';
 import type { Incident } from '#monitor/judge/incident.ts';
+import { createExpected } from '#monitor/heartbeats/expected.ts';
 import { describeRule } from '#monitor/judge/rule.ts';
-import { createNextDue, longestInterval } from '#schedule/schedule.ts';
-import { type Board, createBoard } from '#web/state/board.ts';
+import { createNextDue, longestInterval, type Schedule } from '#schedule/schedule.ts';
+import { type Board, type BoardTarget, createBoard } from '#web/state/board.ts';
 
 export interface BoardSources {
   readonly inForce: () => Config;
@@ -21,6 +22,7 @@ export function boardOf({ inForce, openIncidents, clock }: BoardSources): Board 
       everyMs,
       holdsMs: 3 * (everyMs ?? dayMs) + 60_000,
       nextDue: createNextDue(schedule, name),
+      nextPing: nextPingOf(spec, schedule),
       name,
       check: spec.type,
       host: spec.host,
@@ -44,4 +46,12 @@ export function boardOf({ inForce, openIncidents, clock }: BoardSources): Board 
       return known.all;
     },
   });
+}
+
+// Cron starts a job, whatever it took before; others call at an interval.
+function nextPingOf(spec: CheckSpec, schedule: Schedule): BoardTarget['nextPing'] {
+  const settings = checkOf(spec.type).heard?.(spec) ?? null;
+  if (settings === null) return null;
+  const expected = createExpected(schedule, settings);
+  return ({ at, seconds }) => expected.afterWord(schedule.kind === 'cron' ? at - (seconds ?? 0) * 1_000 : at);
 }

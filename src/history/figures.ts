@@ -96,7 +96,12 @@ export function partsRead(
 }
 
 /** The figures of what was read of some targets. */
-export function figuresOf(reads: readonly FiguresSource[], span: TimeSpan, node: string | null): HistoryFigures {
+export function figuresOf(
+  reads: readonly FiguresSource[],
+  span: TimeSpan,
+  node: string | null,
+  quantiles: readonly number[] = [],
+): HistoryFigures {
   const tally = new Tally();
   let time: TimeByStatus | null = node === null ? noTime : null;
   for (const read of reads) {
@@ -110,6 +115,7 @@ export function figuresOf(reads: readonly FiguresSource[], span: TimeSpan, node:
   const verdictsFrom = waiting.length === 0 ? null : Math.max(...waiting);
   const starts = reads.flatMap(({ since }) => since ?? []);
   const { answers, latency } = tally;
+  const atQuantiles = quantiles.length === 0 ? null : tally.atQuantiles(quantiles);
   const answered = answers.up + answers.down;
   const share = answered === 0 ? null : answers.up / answered;
   return {
@@ -121,6 +127,7 @@ export function figuresOf(reads: readonly FiguresSource[], span: TimeSpan, node:
     time,
     answers,
     latency,
+    ...(atQuantiles === null ? {} : { atQuantiles }),
   };
 }
 

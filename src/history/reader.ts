@@ -52,6 +52,8 @@ export interface SeriesQuery extends FiguresQuery {
   readonly stepMs?: number | undefined;
   /** Default: 300. */
   readonly points?: number | undefined;
+  /** Quantiles from 0 to 1 whose times are wanted of each part. */
+  readonly quantiles?: readonly number[] | undefined;
 }
 
 export interface IncidentsQuery extends Partial<TimeSpan> {
@@ -87,6 +89,8 @@ export interface HistoryFigures extends TimeSpan {
   readonly time: TimeByStatus | null;
   readonly answers: OutcomeCounts;
   readonly latency: Latency | null;
+  /** The times at the quantiles that were asked for, within 1 %; absent if none were, or no answer was up. */
+  readonly atQuantiles?: readonly number[];
 }
 
 export interface TargetFigures extends HistoryFigures {

@@ -11,7 +11,7 @@ const defaultPoints = 300;
 export async function readSeries(
   source: HistorySource,
   targets: readonly string[],
-  { from, to, node: named, stepMs, points = defaultPoints }: Omit<SeriesQuery, 'of'>,
+  { from, to, node: named, stepMs, points = defaultPoints, quantiles = [] }: Omit<SeriesQuery, 'of'>,
   now: number,
 ): Promise<FiguresSeries> {
   const node = named ?? null;
@@ -29,6 +29,7 @@ export async function readSeries(
       perTarget.flatMap((reads) => reads[index] ?? []),
       part,
       node,
+      quantiles,
     ),
   );
   return { from, to, stepMs: step, parts: figures };

@@ -80,17 +80,18 @@ export class Tally {
 
   get latency(): Latency | null {
     const [sketch, min, max] = [this.#sketch, this.#minUs, this.#maxUs];
+    const times = this.atQuantiles([0.5, 0.95, 0.99]);
+    if (sketch === null || min === null || max === null || times === null) return null;
+    const [p50 = 0, p95 = 0, p99 = 0] = times;
+    const mean = this.#sumUs / sketch.count / 1e6;
+    return { count: sketch.count, min: min / 1e6, mean, p50, p95, p99, max: max / 1e6 };
+  }
+
+  /** The times in seconds that these shares of the answers do not exceed, within 1 %; null if no answer had a time. */
+  atQuantiles(quantiles: readonly number[]): readonly number[] | null {
+    const [sketch, min, max] = [this.#sketch, this.#minUs, this.#maxUs];
     if (sketch === null || min === null || max === null) return null;
-    const seconds = (quantile: number) => Math.min(Math.max(sketch.quantile(quantile) ?? min, min), max) / 1e6;
-    return {
-      count: sketch.count,
-      min: min / 1e6,
-      mean: this.#sumUs / sketch.count / 1e6,
-      p50: seconds(0.5),
-      p95: seconds(0.95),
-      p99: seconds(0.99),
-      max: max / 1e6,
-    };
+    return quantiles.map((one) => Math.min(Math.max(sketch.quantile(one) ?? min, min), max) / 1e6);
   }
 
   #addTimes(sumUs: number, minUs: number, maxUs: number): void {

@@ -155,6 +155,80 @@ test('the chart zooms by mouse, wheel and keys, keeps its span in the address, a
   expect([tab.complaints, plain.complaints]).toEqual([[], []]);
 });
 
+test('the chart shows one node, a log scale and what each node saw, and Back undoes each step', async (context) => {
+  const browser = await openBrowser(context);
+  await using target = await startHttpTarget();
+  await using program = await createProgram();
+  const { url } = await program.start(config(target.url));
+  await using tab = await openTab(browser, url);
+  const { page } = tab;
+  await page.goto('/targets/shop?span=10m');
+  const chart = page.getByRole('application', { name: /Latency over time of de1, us1/ });
+  await chart.waitFor();
+  const query = () => Object.fromEntries(new URL(page.url()).searchParams);
+  const pressed = (name: string) => page.getByRole('button', { name, exact: true, pressed: true }).waitFor();
+  for (const node of ['de1', 'us1'])
+    await page.getByRole('img', { name: new RegExp(`${node}: failed in 0 of`) }).waitFor();
+  const [plot, strip] = await Promise.all([
+    page.locator('.u-over').boundingBox(),
+    page.locator('.strips svg').first().boundingBox(),
+  ]);
+  expect([strip?.x, strip?.width].map((one) => Math.round(one ?? 0))).toEqual(
+    [plot?.x, plot?.width].map((one) => Math.round(one ?? 0)),
+  );
+
+  await page.getByRole('button', { name: 'us1', exact: true }).focus();
+  await page.keyboard.press('Enter');
+  await pressed('us1');
+  await page.getByRole('button', { name: 'Log scale' }).click();
+  await pressed('Log scale');
+  expect(query()).toEqual({ span: '10m', node: 'us1', scale: 'log' });
+  await chart.focus();
+  await page.keyboard.press('-');
+  await page.keyboard.press('-');
+  await page.waitForURL(/from=/);
+  await page.getByRole('link', { name: '1h', exact: true }).and(page.locator('[href*="node=us1&scale=log"]')).waitFor();
+  await expectGoodInBoth(tab);
+  await page.goBack();
+  await expect.poll(query).toEqual({ span: '10m', node: 'us1', scale: 'log' });
+  await page.goBack();
+  await page.goBack();
+  await expect.poll(query).toEqual({ span: '10m' });
+  await page.getByRole('button', { name: 'us1', exact: true, pressed: false }).waitFor();
+  await page.getByRole('button', { name: 'us1', exact: true }).click();
+  await pressed('us1');
+  await page.getByRole('button', { name: 'us1', exact: true }).click();
+  await expect.poll(query).toEqual({ span: '10m' });
+  expect(tab.complaints).toEqual([]);
+
+  const asked = page.waitForResponse((response) => /series.*view=smoke/.test(response.url()));
+  await page.getByRole('button', { name: 'Smoke' }).click();
+  await page.getByText('The colour of the median is the share of failed checks').waitFor();
+  const { bands } = (await (await asked).json()) as { bands: { node: null; times: (number | null)[][] } };
+  expect([bands.node, bands.times.length]).toEqual([null, 11]);
+  const [first, middle, last] = [0, 5, 10].map((row) => bands.times[row]?.findLast((one) => one !== null) ?? 0);
+  expect(first).toBeGreaterThan(0);
+  expect(middle).toBeGreaterThanOrEqual(first ?? 0);
+  expect(last).toBeGreaterThanOrEqual(middle ?? 0);
+  // Bands are grey and the median is green: what was painted has its colour.
+  const green = `(() => {
+    const canvas = document.querySelector('.u-wrap canvas');
+    const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
+    return data.some((red, at) => at % 4 === 0 && red === 26 && data[at + 1] === 127 && data[at + 2] === 75);
+  })()`;
+  await page.emulateMedia({ colorScheme: 'light' });
+  await expect.poll(() => page.evaluate(green)).toBe(true);
+  const one = page.waitForResponse((response) => /series.*view=smoke.*node=de1/.test(response.url()));
+  await page.getByRole('button', { name: 'de1', exact: true }).click();
+  expect(await (await one).json()).toMatchObject({ bands: { node: 'de1' } });
+  await pressed('de1');
+  await expectGoodInBoth(tab);
+
+  await using plain = await openTab(browser, url, { javaScriptEnabled: false });
+  await plain.page.goto('/targets/shop?span=10m&node=us1');
+  await plain.page.getByRole('img', { name: /Latency over time of us1:/ }).waitFor();
+});
+
 test('filters are kept in the address and work by keyboard without scripts', async (context) => {
   const browser = await openBrowser(context);
   await using target = await startHttpTarget();

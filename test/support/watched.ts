@@ -9,4 +9,5 @@ export const watchedShop = {
   everyMs: 60_000,
   holdsMs: 3_600_000,
   nextDue: () => null,
+  nextPing: null,
 } as const;

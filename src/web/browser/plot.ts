@@ -1,16 +1,22 @@
 // What uPlot draws: a line for each node with its bands, and what happened.
 import type UPlot from 'uplot';
-import { clear, colourOf, lengthOf, momentOf, niceTop, tick } from './plot-words.ts';
+import { clear, colourOf, lengthOf, niceTop, tick } from './plot-words.ts';
+import { paintBands, type PlotBands } from './smoke-plot.ts';
 
 declare const uPlot: typeof UPlot;
 
 type PlotValues = (number | null)[];
 
-interface PlotLine {
+export interface PlotLine {
   readonly name: string;
+  /** The class of its colour. */
+  readonly colour: string;
   readonly p50: PlotValues;
   readonly p95: PlotValues;
   readonly min: PlotValues;
+  /** The shares of the answers that were down, and unknown. */
+  readonly failed: PlotValues;
+  readonly unknown: PlotValues;
 }
 
 export interface PlotEvent {
@@ -30,6 +36,8 @@ export interface PlotSeries {
   readonly at: number[];
   readonly lines: readonly PlotLine[];
   readonly events: readonly PlotEvent[];
+  /** If these are given, they are drawn instead of lines. */
+  readonly bands: PlotBands | null;
 }
 
 /** What the viewer does with the plot. */
@@ -44,27 +52,30 @@ export const isShade = ({ kind }: PlotEvent): boolean => shades.includes(kind);
 
 export interface Plot {
   readonly self: UPlot;
-  /** Names of the lines: other lines need another plot. */
-  readonly names: string;
+  /** Other lines or another scale need another plot. */
+  readonly key: string;
   show(series: PlotSeries): void;
 }
 
-export const namesOf = ({ lines }: PlotSeries): string => lines.map(({ name }) => name).join('\n');
+export const keyOf = ({ lines, bands }: PlotSeries, isLog: boolean): string =>
+  [isLog, bands !== null, ...lines.map(({ name }) => name)].join('\n');
 
-export function createPlot(series: PlotSeries, stage: HTMLElement, events: PlotEvents): Plot {
+export function createPlot(series: PlotSeries, isLog: boolean, stage: HTMLElement, events: PlotEvents): Plot {
   let shown = series;
+  const paintSmoke = (self: UPlot) => {
+    if (shown.bands !== null) paintBands(self, shown, shown.bands);
+  };
   const paintAll = (one: Painter) => (self: UPlot) => paint(self, shown, one);
   const hooks = {
     drawClear: [paintAll(paintShade)],
-    draw: [paintAll(paintMark)],
+    draw: [paintSmoke, paintAll(paintMark)],
     setSelect: [(self: UPlot) => events.onSelect(self)],
     setCursor: [(self: UPlot) => events.onCursor(self)],
-    setSeries: [toggle],
   };
-  const self = new uPlot({ ...optionsOf(series, stage.clientWidth), hooks }, dataOf(series), stage);
+  const self = new uPlot({ ...optionsOf(series, isLog, stage.clientWidth), hooks }, dataOf(series), stage);
   return {
     self,
-    names: namesOf(series),
+    key: keyOf(series, isLog),
     show(next) {
       shown = next;
       self.batch(() => {
@@ -77,17 +88,20 @@ export function createPlot(series: PlotSeries, stage: HTMLElement, events: PlotE
 
 export const resize = (self: UPlot, stage: HTMLElement): void => self.setSize({ width: stage.clientWidth, height });
 
-function optionsOf(series: PlotSeries, width: number): UPlot.Options {
+function optionsOf(series: PlotSeries, isLog: boolean, width: number): UPlot.Options {
   const soft = colourOf('soft');
   const grid = { stroke: colourOf('rule'), width: 1 };
   return {
     width,
     height,
-    series: [{ label: 'time', value: (_, at) => (at === null ? '–' : momentOf(at)) }, ...linesOf(series)],
-    bands: bandsOf(series),
+    series: [{}, ...(series.bands === null ? linesOf(series) : hiddenLines)],
+    bands: series.bands === null ? bandsOf(series) : [],
+    legend: { show: false },
     scales: {
       x: { time: true, min: series.from, max: series.to, auto: false },
-      y: { range: (_, __, most) => [0, niceTop(most ?? 0)] },
+      y: isLog
+        ? { distr: 3, range: (_, least, most) => decades(least ?? null, most ?? null) }
+        : { range: (_, __, most) => [0, niceTop(most ?? 0)] },
     },
     axes: [
       {
@@ -103,54 +117,51 @@ function optionsOf(series: PlotSeries, width: number): UPlot.Options {
         ticks: grid,
         size: 78,
         // If nothing was measured there is no scale.
-        values: ({ data }, at) => at.map((one) => (!hasTimes(data) ? '' : one === 0 ? '0' : lengthOf(one))),
+        values: ({ data }, at) =>
+          at.map((one) => (!hasTimes(data) || !isLabelled(one, isLog) ? '' : one === 0 ? '0' : lengthOf(one))),
       },
     ],
     cursor: { drag: { x: true, y: false, setScale: false }, y: false },
   };
 }
 
+// Whole decades, so that the grid begins and ends with a label.
+function decades(least: number | null, most: number | null): [number, number] {
+  if (least === null || most === null || least <= 0) return [0.001, 1];
+  const low = 10 ** Math.floor(Math.log10(least));
+  return [low, Math.max(10 ** Math.ceil(Math.log10(most)), low * 10)];
+}
+
+// On a log scale only 1, 2 and 5 of each decade have room for a label.
+function isLabelled(value: number | null, isLog: boolean): boolean {
+  if (value === null) return false;
+  if (!isLog || value <= 0) return true;
+  const digit = Math.round(value / 10 ** Math.floor(Math.log10(value) + 1e-9));
+  return digit === 1 || digit === 2 || digit === 5;
+}
+
 // Three rows of data for each node: p95, the median, the least.
 function linesOf({ lines }: PlotSeries): UPlot.Series[] {
-  return lines.flatMap(({ name }, index): UPlot.Series[] => {
-    const stroke = colourOf(`line-${index % 6}`);
-    const edge = { class: 'edge', width: 0, stroke, points: { show: false } };
-    return [
-      { ...edge, label: `${name} p95` },
-      {
-        label: name,
-        stroke,
-        width: 1.6,
-        points: { size: 4, show: true, filter: onlySeries },
-        value: (self, _, row, at) => wordsOf(self, row, at),
-      },
-      { ...edge, label: `${name} min` },
-    ];
+  return lines.flatMap(({ name, colour }): UPlot.Series[] => {
+    const stroke = colourOf(colour);
+    const edge = { width: 0, stroke, points: { show: false } };
+    return [edge, { label: name, stroke, width: 1.6, points: { size: 4, show: true, filter: onlySeries } }, edge];
   });
 }
 
+// Bands are painted beside the series, which only set the scale.
+const hiddenLines: UPlot.Series[] = [0, 1].map(() => ({ width: 0, points: { show: false } }));
+
 function bandsOf({ lines }: PlotSeries): UPlot.Band[] {
   const faint = 1 / Math.sqrt(Math.max(1, lines.length));
-  return lines.flatMap((_, index): UPlot.Band[] => {
+  return lines.flatMap((line, index): UPlot.Band[] => {
     const first = index * 3 + 1;
-    const colour = colourOf(`line-${index % 6}`);
+    const colour = colourOf(line.colour);
     return [
       { series: [first, first + 1], fill: clear(colour, 0.3 * faint) },
       { series: [first + 1, first + 2], fill: clear(colour, 0.14 * faint) },
     ];
   });
-}
-
-function wordsOf({ data }: UPlot, row: number, at: number | null): string {
-  if (at === null) return '–';
-  const [most, middle] = [data[row - 1]?.[at], data[row]?.[at]];
-  return typeof middle === 'number' ? `${lengthOf(middle)}, p95 ${lengthOf(most ?? middle)}` : '–';
-}
-
-// A node is one line with its bands.
-function toggle(self: UPlot, index: number | null, { show }: UPlot.Series): void {
-  if (index === null || index % 3 !== 2 || show === undefined) return;
-  for (const other of [index - 1, index + 1]) if (self.series[other]?.show !== show) self.setSeries(other, { show });
 }
 
 interface Painter {
@@ -199,7 +210,8 @@ const paintMark: Painter = ({ ctx, bbox: { top, height: high } }, event, left) =
   ctx.fill();
 };
 
-function dataOf({ at, lines }: PlotSeries): UPlot.AlignedData {
+function dataOf({ at, lines, bands }: PlotSeries): UPlot.AlignedData {
+  if (bands !== null) return [at, bands.times.at(-1) ?? [], bands.times[0] ?? []];
   return [at, ...lines.flatMap(({ p95, p50, min }) => [p95, p50, min])];
 }
 

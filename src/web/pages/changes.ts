@@ -36,6 +36,13 @@ export function certificates(changes: readonly TargetChange[], now: number): Mar
   return section(words.certificates, [words.subject, words.issuer, words.validTo], rows, words.fingerprint);
 }
 
+/** For how many days the certificate that is seen now is valid; the shortest if nodes see several, null if none was seen. */
+export function certificateDaysLeft(changes: readonly TargetChange[], now: number): number | null {
+  const current = groupByValue(changes, 'certificate').filter((one) => one.now.length > 0);
+  const ends = current.map(({ value }) => Date.parse(Certificate.parse(JSON.parse(value)).valid_to));
+  return ends.length === 0 ? null : (Math.min(...ends) - now) / dayMs;
+}
+
 /** The answers of name servers, and those before; nothing without an answer. */
 export function answers(changes: readonly TargetChange[]): Markup {
   const seen = groupByValue(changes, 'answers');

@@ -9,7 +9,25 @@ export interface ChartPoint {
   readonly p50: number | null;
   readonly p95: number | null;
   readonly min: number | null;
+  /** The share of the answers with a verdict that were down, and of all answers that were unknown; null if there were none. */
+  readonly failed: number | null;
+  readonly unknown: number | null;
 }
+
+/** The spread of a step: the times at `bandQuantiles`, null if none was measured, and the share of the answers with a verdict that were down. */
+export interface BandPoint {
+  readonly times: readonly number[] | null;
+  readonly failed: number | null;
+}
+
+/** The spread of one node, or of all of them together if it names none. */
+export interface PercentileBands {
+  readonly node: string | null;
+  readonly points: readonly BandPoint[];
+}
+
+/** Ten bands lie between them; the median is in the middle. */
+export const bandQuantiles: readonly number[] = [0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95];
 
 export interface ChartLine {
   readonly name: string;
@@ -31,12 +49,18 @@ export interface ChartValue {
   readonly stepMs: number;
   readonly lines: readonly ChartLine[];
   readonly events: readonly ChartEvent[];
+  readonly bands: PercentileBands | null;
 }
 
 const [width, height, left, bottom] = [960, 260, 58, 24];
 
 /** Latency over time: a line for the median of each node, a band to its 95th percentile, what happened behind it. From zero up. */
-export function latencyChart({ from, to, lines, events }: ChartValue): Markup {
+export function latencyChart(
+  { from, to, lines: every, events }: Pick<ChartValue, 'from' | 'to' | 'lines' | 'events'>,
+  node: string | null = null,
+): Markup {
+  const coloured = every.map((line, index) => ({ ...line, colour: `line-${index % 6}` }));
+  const lines = coloured.some(({ name }) => name === node) ? coloured.filter(({ name }) => name === node) : coloured;
   const all = lines.flatMap(({ points }) => points.map(({ p95 }) => p95 ?? 0));
   const top = niceTop(Math.max(0, ...all));
   const isEmpty = top === 0;
@@ -53,7 +77,7 @@ export function latencyChart({ from, to, lines, events }: ChartValue): Markup {
     const [a, b] = [x(Math.max(event.from, from)), x(Math.min(event.to, to))];
     return html`<rect class="shade f-${event.kind}${b - a < thin ? ' thin' : ''}" x="${a.toFixed(1)}" y="8" width="${Math.max(b - a, 2).toFixed(1)}" height="${height - bottom - 8}"><title>${event.words}</title></rect>`;
   });
-  const drawn = lines.map(({ name, points }, index) => {
+  const drawn = lines.map(({ name, points, colour }) => {
     const runs = unbroken(points);
     const band = runs.map(
       (run) =>
@@ -66,7 +90,7 @@ export function latencyChart({ from, to, lines, events }: ChartValue): Markup {
       (run) =>
         `M${run.map(({ at, p50 }) => `${x(at).toFixed(1)} ${y(p50).toFixed(1)}`).join('L')}${run.length === 1 ? 'h1.5' : ''}`,
     );
-    return html`<g class="line-${index % 6}"><title>${name}</title><path class="band" d="${band.join('')}"/><path class="line" d="${line.join('')}"/></g>`;
+    return html`<g class="${colour}"><title>${name}</title><path class="band" d="${band.join('')}"/><path class="line" d="${line.join('')}"/></g>`;
   });
   const ticks = [0, 1, 2, 3, 4].map((step) => from + ((to - from) * step) / 4);
   const times = ticks.map(
@@ -74,7 +98,7 @@ export function latencyChart({ from, to, lines, events }: ChartValue): Markup {
       html`<text x="${x(at).toFixed(1)}" y="${height - 6}" text-anchor="${index === 0 ? 'start' : index === 4 ? 'end' : 'middle'}">${shortTime(at, to - from)}</text>`,
   );
   return html`<figure class="chart"><svg viewBox="0 0 ${width} ${height}" role="img" aria-label="${texts.target.latencyLabel(lines.map(({ name }) => name))}">${shades}${grid}${times}${drawn}</svg>
-<p class="legend">${isEmpty ? html`<span>${texts.target.noLatency}</span>` : lines.map(({ name }, index) => html`<span><i class="line-${index % 6}"></i>${name}</span>`)}<span>${texts.target.bandWords}</span></p></figure>`;
+<p class="legend">${isEmpty ? html`<span>${texts.target.noLatency}</span>` : lines.map(({ name, colour }) => html`<span><i class="${colour}"></i>${name}</span>`)}<span>${texts.target.bandWords}</span></p></figure>`;
 }
 
 // So narrow a shade is not seen if it is as faint as others.

@@ -1,13 +1,13 @@
 import { shownNode } from '#checks/index.ts';
 import type { TargetChange } from '#history/changes.ts';
 import type { PastIncident } from '#history/incidents.ts';
-import type { HistoryFigures, HistoryReader, PastRound, FiguresSeries } from '#history/reader.ts';
+import type { HistoryFigures, HistoryReader, PastRound, FiguresSeries, SeriesQuery } from '#history/reader.ts';
 import type { TimeSpan } from '#history/span.ts';
 import type { TargetStatus, VerdictSpan } from '#history/verdict-periods.ts';
 import { dayMs, describeDuration } from '#kernel/units.ts';
 import type { BoardTarget } from '../state/board.ts';
 import type { ChartSpan } from './chart-span.ts';
-import type { ChartEvent, ChartPoint, ChartValue } from './chart.ts';
+import { bandQuantiles, type ChartEvent, type ChartPoint, type ChartValue, type PercentileBands } from './chart.ts';
 import { incidentHref } from './links.ts';
 import { shapeOf } from './markup.ts';
 import { texts } from './texts.ts';
@@ -27,12 +27,19 @@ export interface ChartSources {
   readonly changesOf: (target: string) => readonly TargetChange[];
 }
 
+interface ChartDetail {
+  /** The most steps. */
+  readonly points?: number;
+  /** Whose spread is wanted: one node's, or that of all if it names none; null if none is. */
+  readonly bandsOf?: { readonly node: string | null } | null;
+}
+
 /** What the chart of a target shows: a line for each node, and what happened. */
 export async function chartOf(
   { reader, changesOf }: ChartSources,
   { name, everyMs }: Pick<BoardTarget, 'name' | 'everyMs'>,
   span: ChartSpan,
-  points = 120,
+  { points = 120, bandsOf = null }: ChartDetail = {},
 ): Promise<ChartValue> {
   const { from, to } = span;
   const of = { target: name };
@@ -45,24 +52,53 @@ export async function chartOf(
       points: pointsOf(await reader.series({ of, node, from, to, points, stepMs: all.stepMs })),
     })),
   );
+  const bands =
+    bandsOf === null ? null : await bandsIn(reader, { of, from, to, stepMs: all.stepMs }, nodes, bandsOf.node);
   const periods = await reader.periods(name, { from, to });
   const { incidents } = await reader.incidents({ target: name, from, to, limit: mostMarks });
   const changes = changesOf(name).filter(
     (one, index, all) => one.at >= from && one.at < to && isOther(one, all.slice(index + 1)),
   );
   const marks = [...incidents.map(incidentMark), ...changes.map(changeMark), ...lateMarks(all)];
-  return { from, to, stepMs: all.stepMs, lines, events: [...shadesOf(periods, span), ...marks.slice(0, mostMarks)] };
+  return {
+    from,
+    to,
+    stepMs: all.stepMs,
+    lines,
+    events: [...shadesOf(periods, span), ...marks.slice(0, mostMarks)],
+    bands,
+  };
 }
 
 const mostMarks = 100;
 
 const pointsOf = ({ parts }: FiguresSeries): readonly ChartPoint[] =>
-  parts.map(({ from, to, latency }) => ({
+  parts.map(({ from, to, latency, answers }) => ({
     at: (from + to) / 2,
     p50: latency?.p50 ?? null,
     p95: latency?.p95 ?? null,
     min: latency?.min ?? null,
+    failed: shareOf(answers.down, answers.up),
+    unknown: shareOf(answers.unknown, answers.up + answers.down),
   }));
+
+const shareOf = (some: number, others: number): number | null => (some + others === 0 ? null : some / (some + others));
+
+/** The spread in each step of one node, or of all together if there is none of this name. */
+async function bandsIn(
+  reader: Pick<HistoryReader, 'series'>,
+  query: SeriesQuery,
+  nodes: readonly { readonly node: string }[],
+  wanted: string | null,
+): Promise<PercentileBands> {
+  const node = nodes.find((one) => shownNode(one.node) === wanted)?.node;
+  const { parts } = await reader.series({ ...query, node, quantiles: bandQuantiles });
+  const points = parts.map(({ atQuantiles, answers }) => ({
+    times: atQuantiles ?? null,
+    failed: shareOf(answers.down, answers.up),
+  }));
+  return { node: node === undefined ? null : shownNode(node), points };
+}
 
 // Periods that are nearer to each other than a pixel of the widest screens are one.
 const finest = 4_000;
@@ -146,11 +182,11 @@ function lateMarks({ parts }: FiguresSeries): readonly ChartEvent[] {
 }
 
 /** The chart for scripts: times in seconds since the epoch, and of every line the rows that uPlot draws. */
-export function seriesJson({ from, to, stepMs, lines, events }: ChartValue) {
+export function seriesJson({ from, to, stepMs, lines, events, bands }: ChartValue) {
   const [first] = lines;
   const seconds = (at: number) => Math.round(at) / 1_000;
-  const row = (points: readonly ChartPoint[], key: 'p50' | 'p95' | 'min') =>
-    points.map((point) => (point[key] === null ? null : Number(point[key].toPrecision(4))));
+  const row = (points: readonly ChartPoint[], key: 'p50' | 'p95' | 'min' | 'failed' | 'unknown') =>
+    points.map((point) => rounded(point[key]));
   return {
     from: seconds(from),
     to: seconds(to),
@@ -162,10 +198,23 @@ export function seriesJson({ from, to, stepMs, lines, events }: ChartValue) {
       p50: row(points, 'p50'),
       p95: row(points, 'p95'),
       min: row(points, 'min'),
+      failed: row(points, 'failed'),
+      unknown: row(points, 'unknown'),
     })),
+    bands: bands === null ? null : bandsJson(bands),
     events: events.map((event) => ({ ...event, from: seconds(event.from), to: seconds(event.to) })),
   };
 }
+
+const rounded = (value: number | null): number | null => (value === null ? null : Number(value.toPrecision(4)));
+
+// A row for each quantile, as uPlot reads them.
+const bandsJson = ({ node, points }: PercentileBands) => ({
+  node,
+  quantiles: bandQuantiles,
+  times: bandQuantiles.map((_, index) => points.map(({ times }) => rounded(times?.[index] ?? null))),
+  failed: points.map(({ failed }) => rounded(failed)),
+});
 
 /** The figures of the spans that a target's page tells. */
 export async function figuresTable(reader: HistoryReader, target: string, span: ChartSpan, now: number) {

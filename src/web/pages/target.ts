@@ -1,15 +1,16 @@
 import { probedTypeNames } from '#checks/index.ts';
 import type { TargetChange } from '#history/changes.ts';
 import type { HistoryFigures, PastRound } from '#history/reader.ts';
-import type { Latency } from '#history/tally.ts';
 import type { PastIncident } from '#history/incidents.ts';
 import { describeDuration, formatSeconds } from '#kernel/units.ts';
 import type { LiveTarget } from '../state/board.ts';
 import { stateOf } from '../state/shown.ts';
 import { answers, certificates } from './changes.ts';
 import { type ChartSpan, spans } from './chart-span.ts';
+import { type ChartView, spanHref } from './chart-view.ts';
 import { type ChartValue, eventList, latencyChart } from './chart.ts';
 import { dayBars } from './day-bars.ts';
+import { glance, hasPercentiles, leastAnswers, month, watchedMs } from './glance.ts';
 import { incidentHref, targetHref } from './links.ts';
 import { foreign, html, type Markup, moment, nothing, recentMoment, shapeOf, shortMoment, state } from './markup.ts';
 import { removalForm } from './new-target.ts';
@@ -26,6 +27,7 @@ export interface TargetValue {
   readonly now: number;
   readonly target: LiveTarget;
   readonly span: ChartSpan;
+  readonly view: ChartView;
   readonly changes: readonly TargetChange[];
   readonly chart: ChartValue;
   /** Of the shown span, and of 24 hours, 30 and 90 days. */
@@ -45,15 +47,16 @@ export function targetSentence({ target, figures, now }: TargetValue): string {
   const { name, votes, since } = target;
   const status = stateOf(target);
   const up = votes.filter(({ outcome }) => outcome.status === 'up').length;
-  const month = figures.find((one) => one.name === '30 days')?.figures;
+  const lately = month(figures);
   return texts.target.sentence({
     name,
     status,
     up,
-    all: votes.length,
+    // A job has no nodes.
+    all: isJob(target) ? 0 : votes.length,
     forMs: since === null ? null : Math.max(0, now - since),
-    uptime: month === undefined || month.uptime === null ? null : monthWords(month),
-    p95: hasPercentiles(month) ? formatSeconds(month.latency.p95) : null,
+    uptime: lately === undefined || lately.uptime === null ? null : monthWords(lately),
+    p95: hasPercentiles(lately) && !isJob(target) ? formatSeconds(lately.latency.p95) : null,
   });
 }
 
@@ -63,50 +66,57 @@ function openIncidents({ target: { incidents } }: Pick<TargetValue, 'target'>): 
   return html`<ul class="plain" aria-label="${texts.overview.incidents}">${items}</ul>`;
 }
 
-// Percentiles of fewer answers say little.
-const leastAnswers = 20;
-const hasPercentiles = (figures?: HistoryFigures): figures is HistoryFigures & { readonly latency: Latency } =>
-  figures !== undefined && figures.latency !== null && figures.latency.count >= leastAnswers;
-
-/** How long a target was watched within a span, in milliseconds; null if that is nearly all of it, or nothing. */
-const watchedMs = ({ from, to, since }: HistoryFigures): number | null =>
-  since === null || since - from < 0.02 * (to - from) ? null : to - since;
-
 function monthWords(figures: HistoryFigures): string {
   const knownMs = watchedMs(figures);
   const { uptime } = figures;
   return knownMs === null ? texts.target.month(percent(uptime)) : uptimeWords({ uptime, knownMs });
 }
 
-export function targetContent(value: TargetValue): Markup {
-  const { target, incidents, mayCheck, mayEdit } = value;
-  const words = texts.target;
-  const isHeard = !probedTypeNames.includes(target.check);
+/** Its sentence, what it is, and its open incidents. */
+export function headOf(value: TargetValue): Markup {
+  const { target } = value;
   const labels = Object.entries(target.labels).map(
     ([key, one]) => html`<a href="/?label=${encodeURIComponent(`${key}:${one}`)}">${key}: ${one}</a> `,
   );
-  return html`<div data-part="head"><h1>${state(stateOf(target), '')} ${targetSentence(value)}</h1>
-<p class="lead">${target.check} ${foreign(target.host)} ${labels}</p>${target.firstDueAt === undefined ? nothing : html`<p class="said">${firstCheck(target.firstDueAt, target)}</p>`}${openIncidents(value)}</div>
+  return html`<h1>${state(stateOf(target), '')} ${targetSentence(value)}</h1>
+<p class="lead">${target.check} ${foreign(target.host)} ${labels}</p>${target.firstDueAt === undefined ? nothing : html`<p class="said">${firstCheck(target.firstDueAt, target)}</p>`}${openIncidents(value)}`;
+}
+
+export const daysPart = ({ past, target, now }: TargetValue): Markup =>
+  html`<div data-part="days">${past === null ? nothing : html`<div class="paper">${dayBars(past, now, targetHref(target.name))}<p class="row spread small soft"><span>${texts.status.daysAgo}</span><span data-readout>${daysInWords(past)}</span><span>${texts.status.today}</span></p></div>`}</div>`;
+
+export const rulesPart = ({ target }: TargetValue): Markup =>
+  html`<h2>${texts.target.rules}</h2><ul>${target.rules.map(({ name, words: rule, severity }) => html`<li><strong>${name}</strong> (${severity}): ${rule}</li>`)}</ul>`;
+
+export const incidentsPart = ({ incidents, now, mayEdit, target }: TargetValue): Markup =>
+  html`<h2>${texts.target.incidents}</h2><div data-part="incidents">${incidentList(incidents, now)}</div>${mayEdit ? removalForm(target.name) : nothing}`;
+
+/** Whether a target calls by itself, so that no node checks it. */
+export const isJob = ({ check }: Pick<LiveTarget, 'check'>): boolean => !probedTypeNames.includes(check);
+
+export function targetContent(value: TargetValue): Markup {
+  const { target, mayCheck } = value;
+  const words = texts.target;
+  return html`<div data-part="head">${headOf(value)}${glance(value)}</div>
 ${
   mayCheck
     ? html`<form class="row" method="post" action="/actions/check"><input type="hidden" name="target" value="${target.name}"><button class="quiet">${words.checkNow}</button></form>`
     : nothing
 }
-<div data-part="days">${value.past === null ? nothing : html`<div class="paper">${dayBars(value.past, value.now, targetHref(target.name))}<p class="row spread small soft"><span>${texts.status.daysAgo}</span><span data-readout>${daysInWords(value.past)}</span><span>${texts.status.today}</span></p></div>`}</div>
+${daysPart(value)}
 <h2>${words.latency}</h2>
-<nav class="row small" aria-label="${words.span}">${spans.map((one) => html`<a href="${targetHref(target.name)}?span=${one}"${one === value.span.name ? html` aria-current="true"` : nothing}>${one}</a>`)}</nav>
-<div class="paper plot" data-series="${targetHref(target.name)}/series" data-hint="${words.hint}"><div data-part="chart">${latencyChart(value.chart)}</div></div>
+<nav class="row small" aria-label="${words.span}" data-part="spans">${spans.map((one) => html`<a href="${spanHref(target.name, one, value.view)}"${one === value.span.name ? html` aria-current="true"` : nothing}>${one}</a>`)}</nav>
+<div class="paper plot" data-series="${targetHref(target.name)}/series" data-words="${JSON.stringify(words.plot)}"><div data-part="chart">${latencyChart(value.chart, value.view.node)}</div></div>
 <div data-part="events">${eventList(value.chart)}</div>
 <div data-part="figures">${figuresTable(value)}</div>
 <h2>${words.rounds}</h2><div data-part="rounds">${value.rounds.length === 0 ? html`<p class="soft">${words.noRounds}</p>` : roundsGrid(value.rounds)}</div>
 ${smoke(target)}
-<h2>${isHeard ? words.heard : words.last}</h2><div data-part="last">${lastRound(value)}</div>
+<h2>${words.last}</h2><div data-part="last">${lastRound(value)}</div>
 ${certificates(value.changes, value.now)}${answers(value.changes)}
-<h2>${words.rules}</h2><ul>${target.rules.map(({ name, words: rule, severity }) => html`<li><strong>${name}</strong> (${severity}): ${rule}</li>`)}</ul>
-<h2>${words.incidents}</h2><div data-part="incidents">${incidentList(incidents, value.now)}</div>${mayEdit ? removalForm(target.name) : nothing}`;
+${rulesPart(value)}${incidentsPart(value)}`;
 }
 
-function figuresTable({ figures }: TargetValue): Markup {
+export function figuresTable({ figures }: TargetValue): Markup {
   const words = texts.target;
   const time = (seconds: number | undefined) =>
     html`<td class="num">${seconds === undefined ? '–' : formatSeconds(seconds)}</td>`;

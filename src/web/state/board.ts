@@ -23,6 +23,8 @@ export interface BoardTarget {
   readonly holdsMs: number;
   /** When it is due next after a moment; null if never. */
   readonly nextDue: (after: number) => number | null;
+  /** When a job is expected to call after a run that ended at a moment, null if never; null for targets that nodes check. */
+  readonly nextPing: ((run: { readonly at: number; readonly seconds: number | null }) => number | null) | null;
 }
 
 /** A target as it is at this moment. */

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { HistoryFigures, HistoryReader, SeriesQuery } from '#history/reader.ts';
 import { noTime, type VerdictSpan } from '#history/verdict-periods.ts';
 import { chosenSpan, namedSpan } from '#web/pages/chart-span.ts';
-import { eventList, latencyChart } from '#web/pages/chart.ts';
+import { bandQuantiles, eventList, latencyChart } from '#web/pages/chart.ts';
 import { chartOf, seriesJson } from '#web/pages/history-values.ts';
 
 const now = Date.parse('2026-01-01T12:00:00Z');
@@ -44,7 +44,7 @@ test.for([
   { span: '2y', everyMs: 1_000, stepMs: undefined },
 ] as const)('a step of $span with a round every $everyMs ms holds a round', async ({ span, everyMs, stepMs }) => {
   const { asked, sources } = reading();
-  await chartOf(sources, { name: 'shop', everyMs }, namedSpan(span, now), 300);
+  await chartOf(sources, { name: 'shop', everyMs }, namedSpan(span, now), { points: 300 });
   expect(asked).toEqual([stepMs]);
 });
 
@@ -111,6 +111,34 @@ test('late answers and changes stand at their moment', async () => {
     { from: now / 1_000 - 90, to: now / 1_000 - 90, kind: 'late', words: '2 answers came late' },
   ]);
   expect(String(eventList(chart))).toContain('2 events in this span');
+});
+
+test('bands are of one node if it is there, of all otherwise, a row for each quantile', async () => {
+  const measured = { ...part(now - minute, 0, 0), atQuantiles: bandQuantiles.map((one) => one / 3) };
+  const failing = { ...part(now, 0, 0), answers: { up: 1, down: 3, unknown: 4, late: 0 } };
+  const nodes: (string | undefined)[] = [];
+  const { sources } = reading([measured, failing]);
+  const reader: Pick<HistoryReader, 'series' | 'byNode'> = {
+    async series(query) {
+      if (query.quantiles !== undefined) nodes.push(query.node);
+      return sources.reader.series(query);
+    },
+    byNode: async () => [{ ...measured, node: 'de1' }],
+  };
+  const bandsOf = async (node: string | null) => {
+    const all = { ...sources, reader: { ...sources.reader, ...reader } };
+    return seriesJson(
+      await chartOf(all, { name: 'shop', everyMs: minute }, namedSpan('10m', now), { bandsOf: { node } }),
+    );
+  };
+  const { bands, lines } = await bandsOf('de1');
+  expect(bands?.node).toBe('de1');
+  expect(bands?.times.map((row) => row[1])).toEqual(bandQuantiles.map(() => null));
+  expect(bands?.times.map((row) => row[0]).slice(0, 2)).toEqual([0.01667, 0.03333]);
+  expect(bands?.failed).toEqual([0, 0.75]);
+  expect(lines[0]).toMatchObject({ failed: [0, 0.75], unknown: [0, 0.5] });
+  expect((await bandsOf('gone')).bands?.node).toBe(null);
+  expect(nodes).toEqual(['de1', undefined]);
 });
 
 test('where nothing answered the chart shows that it was down, and no scale; where nobody looked it says so', async () => {

@@ -146,9 +146,16 @@ test('marks of a chart lie within its span', async () => {
 });
 
 test('a gap stays a gap in the line and in the band of a chart', () => {
-  const point = (at: number, seconds: number | null): ChartPoint => ({ at, p50: seconds, p95: seconds, min: seconds });
+  const point = (at: number, seconds: number | null): ChartPoint => ({
+    at,
+    p50: seconds,
+    p95: seconds,
+    min: seconds,
+    failed: null,
+    unknown: null,
+  });
   const points = [point(1, 0.1), point(2, 0.1), point(3, null), point(4, 0.1), point(5, 0.1)];
-  const drawn = String(latencyChart({ from: 0, to: 6, stepMs: 1, lines: [{ name: 'de1', points }], events: [] }));
+  const drawn = String(latencyChart({ from: 0, to: 6, lines: [{ name: 'de1', points }], events: [] }));
   for (const part of ['band', 'line']) {
     const [, path = ''] = new RegExp(`<path class="${part}" d="([^"]*)"`).exec(drawn) ?? [];
     expect([part, path.match(/M/g)?.length]).toEqual([part, 2]);
