@@ -71,6 +71,9 @@ function settingsOf({ evidence, targets }: Config): EvidenceSettings {
   };
 }
 
+const isEnabledFor = (target: string, { evidence: { enabled, without } }: Pick<Config, 'evidence'>): boolean =>
+  enabled && !without.includes(target);
+
 /** Has nodes gather evidence as they run checks, beside the schedule. */
 function gathererOver(
   checking: Pick<CheckRunner, 'runs'>,
@@ -109,14 +112,13 @@ interface EvidenceReaderOptions {
  * it if it cannot be read.
  */
 export function createEvidenceReader({ store, sharedCauses, inForce, log }: EvidenceReaderOptions) {
-  const settings = createSettings(inForce);
   return (incident: Incident): readonly string[] => {
     const { id, target } = incident;
     try {
       const evidence = store.evidenceOf(id);
       const own = evidenceInWords(evidence);
       const isExamined = evidence.some(({ document }) => document !== null);
-      if (isExamined || isAboutUs(target) || !settings().isEnabled(target)) return own;
+      if (isExamined || isAboutUs(target) || !isEnabledFor(target, inForce())) return own;
       const shared = sharedCauses.sharedBy(incident);
       return shared === null ? own : [shared];
     } catch (error) {

@@ -27,7 +27,7 @@ export interface EvidenceOptions {
   readonly settings: () => EvidenceSettings;
   readonly gatherer: EvidenceGatherer;
   readonly store: EvidenceStore;
-  readonly sharedCauses: Pick<SharedCauses, 'examined'>;
+  readonly sharedCauses: Pick<SharedCauses, 'examined' | 'clear'>;
   /** What the nodes saw of a target in its last round; empty if it had none since the start. */
   readonly seenNow: (target: string) => readonly VoteLine[];
   readonly openIncidents: () => readonly Incident[];
@@ -126,6 +126,7 @@ class EvidenceEngine implements EvidenceCollector {
     const known = this.#open.get(target);
     known?.delete(id);
     if (known?.size === 0) this.#open.delete(target);
+    if (this.#open.size === 0) this.#options.sharedCauses.clear();
     this.#complained.delete(id);
     if (closing === 'recovered') this.#enqueue(incident, 'ended', closingVotes ?? []);
   }
@@ -206,8 +207,10 @@ class EvidenceEngine implements EvidenceCollector {
     const candidates = [...this.#waiting.values()].map(candidateOf);
     const chosen = chooseAcrossNetworks(candidates, this.#begun);
     const targets = new Set(candidates.flatMap(({ target }) => (chosen.has(target) ? [] : [target])));
-    const words = `No evidence was gathered here: ${failing} targets fail together, and others were chosen.`;
-    return { targets, words };
+    return {
+      targets,
+      words: `No evidence was gathered here: ${failing} targets fail together, and others were chosen.`,
+    };
   }
 
   async #gatherFor(one: WaitingGathering, nodes: readonly EvidenceNode[]): Promise<void> {

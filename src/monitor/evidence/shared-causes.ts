@@ -14,6 +14,8 @@ export type SharingIncident = Pick<Incident, 'target' | 'openedAt' | 'votes'>;
 export interface SharedCauses {
   /** To be called with what was gathered at one moment about a failing target. */
   examined(incident: SharingIncident, evidence: readonly GatheredEvidence[]): void;
+  /** Forgets everything: to be called when no target fails any more. */
+  clear(): void;
   /** A sentence for an incident without evidence of its own; null unless most of those examined agree. */
   sharedBy(incident: SharingIncident): string | null;
 }
@@ -58,6 +60,7 @@ export function createSharedCauses(concludeFrom = conclusionsOf): SharedCauses {
         known.delete(oldest);
       }
     },
+    clear: () => known.clear(),
     sharedBy({ target, openedAt, votes }) {
       const code = commonestCode(votes);
       if (code === null) return null;
