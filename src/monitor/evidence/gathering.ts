@@ -21,7 +21,7 @@ import { createGoodGathering, type GoodGathering } from './good.ts';
 import { createReferences, type References } from './references.ts';
 import { candidateOf, waitingFor, type WaitingGathering } from './waiting.ts';
 import type { SharedCauses } from './shared-causes.ts';
-import { chooseAcrossNetworks, inTurns, type StormCandidate, stormLimits } from './storm.ts';
+import { chooseAcrossNetworks, inTurns, type StormCandidate, stormLimits, stormWords } from './storm.ts';
 
 export interface EvidenceOptions {
   readonly settings: () => EvidenceSettings;
@@ -207,10 +207,7 @@ class EvidenceEngine implements EvidenceCollector {
     const candidates = [...this.#waiting.values()].map(candidateOf);
     const chosen = chooseAcrossNetworks(candidates, this.#begun);
     const targets = new Set(candidates.flatMap(({ target }) => (chosen.has(target) ? [] : [target])));
-    return {
-      targets,
-      words: `No evidence was gathered here: ${failing} targets fail together, and others were chosen.`,
-    };
+    return { targets, words: stormWords(failing) };
   }
 
   async #gatherFor(one: WaitingGathering, nodes: readonly EvidenceNode[]): Promise<void> {

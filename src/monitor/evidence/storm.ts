@@ -60,3 +60,7 @@ export function networkOf(votes: readonly Pick<VoteLine, 'address'>[], target: s
   const zeros = Array.from({ length: Math.max(0, 8 - before.length - after.length) }, () => '0');
   return `${[...before, ...zeros, ...after].slice(0, 3).join(':')}::/48`;
 }
+
+/** Why some of so many targets that fail together are left out. */
+export const stormWords = (failing: number): string =>
+  `No evidence was gathered here: ${failing} targets fail together, and others were chosen.`;
