@@ -37,9 +37,8 @@ export async function openDemoShop(clock: Clock, times: DemoTimes): Promise<Demo
   );
   stack.defer(async () => close(shop));
   const search: RequestListener = (_, response) => {
-    const answer = () => void response.end('found 3 things\n');
-    if (isSlow) at(slowMs, answer);
-    else answer();
+    const timer = clock.after(isSlow ? slowMs : 0, () => void response.end('found 3 things\n'));
+    response.once('close', () => timer[Symbol.dispose]());
   };
   const searchServer = await open(createHttpServer(search));
   stack.defer(async () => close(searchServer));
