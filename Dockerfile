@@ -3,11 +3,12 @@ FROM node:24-bookworm-slim AS build
 RUN command -v strip >/dev/null || { apt-get update && apt-get install -y --no-install-recommends binutils; }
 WORKDIR /app
 COPY package.json package-lock.json LICENSE ./
-RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund
+RUN npm ci --ignore-scripts --no-audit --no-fund
 COPY .ci .ci
+COPY docs docs
 COPY migrations migrations
 COPY src src
-RUN node --no-warnings .ci/strip-types.ts && .ci/assemble /image
+RUN node --no-warnings .ci/bundle.ts && .ci/assemble /image
 
 FROM scratch AS program
 COPY --from=build /image/ /

@@ -1,12 +1,23 @@
 import { createInterface } from 'node:readline';
 import { Writable } from 'node:stream';
+import { inspect } from 'node:util';
 import { runProgram } from '#cli/program.ts';
 import type { Terminal, CommandContext } from '#cli/shared/command-context.ts';
 import { goesOnEveryMs, guardStop } from '#cli/run/stop-guard.ts';
 import type { ReadStream, WriteStream } from 'node:tty';
+import { messageOf } from '#kernel/errors.ts';
+import { nameSourcesInStackTraces } from '#kernel/stack-traces.ts';
 import { version } from '#kernel/version.ts';
 
 // The only file that touches the process: arguments, environment, signals, exit.
+
+if (nameSourcesInStackTraces()) {
+  // Node would print the line of the bundle as well, and a line there is a whole file.
+  process.setUncaughtExceptionCaptureCallback((error) => {
+    process.stderr.write(`${inspect(error)}\n\nNode.js ${process.version}\n`);
+    process.exit(1);
+  });
+}
 
 const stop = new AbortController();
 const signalNumbers = { SIGINT: 2, SIGTERM: 15 } as const;
@@ -39,7 +50,20 @@ const context: CommandContext = {
   printError: (text) => process.stderr.write(text),
 };
 
-process.exitCode = await runProgram(process.argv.slice(2), context);
+// Without a listener a reader that left would end the program: a daemon whose terminal was closed, too.
+let isOutputIncomplete = false;
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  // Such as head(1): it has what it wanted.
+  if (error.code === 'EPIPE' || isOutputIncomplete) return;
+  isOutputIncomplete = true;
+  process.exitCode ||= 1;
+  process.stderr.write(`watchpost: the output is incomplete: ${messageOf(error)}\n`);
+});
+// There is no other place to say it.
+process.stderr.on('error', () => {});
+
+const exitCode = await runProgram(process.argv.slice(2), context);
+process.exitCode = exitCode === 0 && isOutputIncomplete ? 1 : exitCode;
 
 // A log without a reader must not keep the process.
 setTimeout(() => process.exit(), 1_000).unref();

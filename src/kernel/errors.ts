@@ -5,6 +5,7 @@
 const catalogue = {
   config_invalid: { exitCode: 2 },
   usage: { exitCode: 2 },
+  edit_conflict: { exitCode: 1 },
   store_newer: { exitCode: 1 },
   store_unwritable: { exitCode: 1 },
   store_corrupt: { exitCode: 1 },

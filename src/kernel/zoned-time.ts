@@ -63,6 +63,32 @@ function startOfMonth(number: number, zone: string): number {
   return start;
 }
 
+/**
+ * The moment of a local time such as `2026-10-25T02:30:00` in a time zone. Of a time that a clock change repeats the first one is taken;
+ * a time that it skips counts by the offset before the change, so that 02:30 is 03:30 (RFC 5545, section 3.3.5). NaN for no such date.
+ */
+export function momentIn(zone: string, local: string): number {
+  const inUtc = Date.parse(`${local}Z`);
+  if (Number.isNaN(inUtc) || new Date(inUtc).toISOString().slice(0, 19) !== local) return Number.NaN;
+  const [before, after] = [inUtc - changeMs, inUtc + changeMs].map((at) => inUtc - offsetAt(at, zone));
+  if (before === undefined || after === undefined) return Number.NaN;
+  const found = [before, after].filter((at) => at + offsetAt(at, zone) === inUtc);
+  return found.length === 0 ? before : Math.min(...found);
+}
+
+/** The date of a moment in a time zone, such as `2026-10-25`. */
+export function dateAt(at: number, zone: string): string {
+  return partsOf(at, zone).date;
+}
+
+// No two changes of a clock were ever nearer to each other.
+const changeMs = 86_400_000;
+
+function offsetAt(at: number, zone: string): number {
+  const { date, time } = partsOf(at, zone);
+  return Date.parse(`${date}T${time}Z`) - Math.floor(at / 1_000) * 1_000;
+}
+
 const utcTime = /\b(\d{4}-\d{2}-\d{2}) (\d{2}:\d{2}:\d{2}) UTC\b/g;
 
 /**
