@@ -6,6 +6,7 @@ import { figuresOf, type FiguresSource, readSpan } from './figures.ts';
 import { lastRounds } from './rounds.ts';
 import { targetsNow } from './now.ts';
 import type {
+  BudgetFigures,
   HistoryFigures,
   FiguresQuery,
   HistoryReader,
@@ -55,12 +56,12 @@ export function createReader({ source, targets, clock }: ReaderOptions): History
     return all;
   }
 
-  function budgetAt(target: HistoryTarget | undefined, to: number): TargetBudget | null {
+  function budgetAt(target: HistoryTarget | undefined, to: number): BudgetFigures | null {
     if (target === undefined || target.objective === null) return null;
     const period = periodAt(target.objective, to);
     const span = cut({ from: period.from, to });
     const { time } = figuresOf([readSpan(source, target.name, null, span, clock.now(), 'time')], span, null);
-    return time === null ? null : { target: target.name, ...budgetOf(period.objective, time) };
+    return time === null ? null : budgetOf(period.objective, time);
   }
 
   return {
@@ -103,13 +104,14 @@ export function createReader({ source, targets, clock }: ReaderOptions): History
       const last = incidents.at(-1);
       return { incidents, next: found.length > limit && last !== undefined ? cursorOf(last) : null };
     },
+    exclusions: async ({ target, ...span }) => source.exclusions(target ?? null, span),
     incident: async (id) => source.incident(id),
     async budgets() {
       const all: TargetBudget[] = [];
       for (const target of known()) {
         const budget = budgetAt(target, clock.now());
         if (budget === null) continue;
-        all.push(budget);
+        all.push({ target: target.name, ...budget });
         await nextTurn();
       }
       return all;

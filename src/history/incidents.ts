@@ -1,4 +1,5 @@
 import type { GatheredEvidence } from './evidence.ts';
+import type { Exclusion } from './exclusions.ts';
 
 /** An incident as a list shows it. Times are milliseconds since the epoch. */
 export interface PastIncident {
@@ -67,6 +68,8 @@ export interface IncidentDetail extends PastIncident {
   }[];
   /** What nodes gathered, by gathering and node, the oldest first. */
   readonly evidence: readonly GatheredEvidence[];
+  /** Exclusions from uptime that touch its time, by their beginning. */
+  readonly exclusions: readonly Exclusion[];
   /** In the order in which they were made. */
   readonly deliveries: readonly PastDelivery[];
 }

@@ -1,3 +1,4 @@
+import type { Exclusion } from './exclusions.ts';
 import type { IncidentDetail, PastIncident } from './incidents.ts';
 import type { PastFailure } from './source.ts';
 import type { TimeSpan } from './span.ts';
@@ -21,8 +22,10 @@ export interface HistoryReader {
   byNode(query: Omit<FiguresQuery, 'node'>): Promise<readonly NodeFigures[]>;
   /** Figures in steps, for charts: all parts of the span in order, those without any result too. */
   series(query: SeriesQuery): Promise<FiguresSeries>;
-  /** How a target was within a span, period by period and to the millisecond; what was not watched is left out. */
+  /** How a target was within a span, period by period and to the millisecond; what was not watched is left out unless it is excluded. */
   periods(target: string, span: TimeSpan): Promise<readonly VerdictSpan[]>;
+  /** The exclusions that touch a span, of one target or of all, by their beginning. */
+  exclusions(query: TimeSpan & { readonly target?: string }): Promise<readonly Exclusion[]>;
   /** Incidents that were open for a part of the span, the newest first. `next` goes on where the list was cut, else it is null. */
   incidents(query: IncidentsQuery): Promise<IncidentPage>;
   /** One incident with its votes and deliveries; null if there is none of this id. */

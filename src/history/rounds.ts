@@ -16,7 +16,7 @@ export function lastRounds(
   const oldest = dues.at(-1);
   if (newest === undefined || oldest === undefined) return [];
   const span = { from: oldest, to: newest + 1 };
-  const periods = source.periods(target, span);
+  const periods = source.judgedPeriods(target, span);
   const results = Map.groupBy(source.results(target, null, span), ({ dueAt }) => dueAt);
   return dues.flatMap((dueAt) => roundOf(periods, results.get(dueAt) ?? []) ?? []);
 }

@@ -1,4 +1,5 @@
 import type { Failure } from '#checks/index.ts';
+import type { Exclusion } from './exclusions.ts';
 import type { IncidentDetail, PastIncident } from './incidents.ts';
 import type { RetentionLimits, TimeSpan } from './span.ts';
 import type { VerdictPeriod } from './verdict-periods.ts';
@@ -33,8 +34,12 @@ export interface HistorySource {
   results(target: string, node: string | null, span: TimeSpan): readonly PastResult[];
   /** When up to `limit` rounds before `before` were due, the newest first, not looking further back than `since`. */
   rounds(target: string, before: number, since: number, limit: number): readonly number[];
-  /** The periods that touch the span, and the one after it if there is one. */
+  /** The periods that touch the span, and the one after it if there is one, with excluded time as periods of its own. */
   periods(target: string, span: TimeSpan): readonly VerdictPeriod[];
+  /** The same as they were judged, whatever was excluded since. */
+  judgedPeriods(target: string, span: TimeSpan): readonly VerdictPeriod[];
+  /** The exclusions that touch the span, of a target or, if it is null, all. */
+  exclusions(target: string | null, span: TimeSpan): readonly Exclusion[];
   /** The newest period of each target that has one. */
   newestPeriods(): ReadonlyMap<string, VerdictPeriod>;
   /**

@@ -14,19 +14,30 @@ export interface VerdictPeriod {
   readonly holdsMs: number;
   readonly status: TargetStatus;
   readonly inMaintenance: boolean;
+  /** Set if it stands for time that was excluded from uptime; such a period is never stored. */
+  readonly isExcluded?: true;
 }
 
-/** Milliseconds that were spent so. Time in maintenance is apart, whatever was seen then, and so is time without a round. */
+/** Milliseconds that were spent so. Time in maintenance and excluded time are apart, whatever was seen then, and so is time without a round. */
 export interface TimeByStatus {
   readonly up: number;
   readonly partial: number;
   readonly down: number;
   readonly unknown: number;
   readonly maintenance: number;
+  readonly excluded: number;
   readonly unwatched: number;
 }
 
-export const noTime: TimeByStatus = { up: 0, partial: 0, down: 0, unknown: 0, maintenance: 0, unwatched: 0 };
+export const noTime: TimeByStatus = {
+  up: 0,
+  partial: 0,
+  down: 0,
+  unknown: 0,
+  maintenance: 0,
+  excluded: 0,
+  unwatched: 0,
+};
 
 /** What followed from a round. */
 export interface RoundVerdict {
@@ -60,17 +71,19 @@ function endsOf(periods: readonly VerdictPeriod[], now: number): readonly number
 export interface VerdictSpan extends TimeSpan {
   readonly status: TargetStatus;
   readonly inMaintenance: boolean;
+  readonly isExcluded: boolean;
 }
 
-/** The parts of a span that were watched. `periods` as in `timeIn`. */
+/** The parts of a span that were watched or excluded. `periods` as in `timeIn`. */
 export function verdictSpansIn(
   { from, to }: TimeSpan,
   periods: readonly VerdictPeriod[],
   now: number,
 ): readonly VerdictSpan[] {
   const ends = endsOf(periods, now);
-  return periods.flatMap(({ from: begun, status, inMaintenance }, index) => {
-    const period = { from: Math.max(begun, from), to: Math.min(ends[index] ?? to, to), status, inMaintenance };
+  return periods.flatMap(({ from: begun, status, inMaintenance, isExcluded = false }, index) => {
+    const span = { from: Math.max(begun, from), to: Math.min(ends[index] ?? to, to) };
+    const period = { ...span, status, inMaintenance, isExcluded };
     return period.to > period.from ? [period] : [];
   });
 }
@@ -90,11 +103,15 @@ export function timeIn({ from, to }: TimeSpan, periods: readonly VerdictPeriod[]
   const ends = endsOf(periods, now);
   for (const [index, period] of periods.entries()) {
     const ms = Math.min(ends[index] ?? to, to) - Math.max(period.from, from);
-    if (ms > 0) time[period.inMaintenance ? 'maintenance' : period.status] += ms;
+    if (ms > 0) time[kindOf(period)] += ms;
   }
   const { unwatched: _, ...watched } = time;
   const known = Object.values(watched).reduce((sum, one) => sum + one, 0);
   return { ...time, unwatched: Math.max(0, Math.min(to, now) - from - known) };
+}
+
+function kindOf({ status, inMaintenance, isExcluded }: VerdictPeriod) {
+  return isExcluded === true ? 'excluded' : inMaintenance ? 'maintenance' : status;
 }
 
 export function addTime(a: TimeByStatus, b: TimeByStatus): TimeByStatus {
@@ -104,11 +121,12 @@ export function addTime(a: TimeByStatus, b: TimeByStatus): TimeByStatus {
     down: a.down + b.down,
     unknown: a.unknown + b.unknown,
     maintenance: a.maintenance + b.maintenance,
+    excluded: a.excluded + b.excluded,
     unwatched: a.unwatched + b.unwatched,
   };
 }
 
-/** The share of the time with a verdict that the target was not down; null if there was none. Maintenance does not count. */
+/** The share of the time with a verdict that the target was not down; null if there was none. Maintenance and excluded time do not count. */
 export function uptimeOf({ up, partial, down }: TimeByStatus): number | null {
   const known = up + partial + down;
   return known === 0 ? null : (up + partial) / known;

@@ -14,16 +14,16 @@ export interface ClockReading {
   readonly bootAt: number;
 }
 
-/** What keeps the file small and true, and what there is to know about it. */
+/** Maintenance of the database file, and its state. */
 export interface StoreCare {
   /**
-   * Does one short piece of what keeps the file small: seals hours and days, forgets what is older than it is kept, gives space back to
-   * the filesystem where much of the file is free. False says that nothing is left to do for now. It may be cut off at any moment.
+   * Does one short step: seals an hour or a day, deletes what is older than its retention, or returns space to the filesystem if much
+   * of the file is free. False if nothing is left to do for now. It may be cut off at any moment.
    */
   upkeep(): boolean;
   /** How far sealing has come. */
   upkeepProgress(): UpkeepProgress;
-  /** What the database takes on disk, its log included. */
+  /** The size of the database on disk, its log included. */
   bytes(): number;
   /**
    * Makes the file fit a clock that was ahead until now: verdict periods and marks go back to now, and what is known to have been
@@ -36,7 +36,7 @@ export interface StoreCare {
   /** What the clock said when it was kept last, or null. */
   lastClock(): ClockReading | null;
   keepClock(reading: ClockReading): void;
-  /** How the writing goes. A file that was deleted or exchanged while it is open counts as a refusal, within half a minute. */
+  /** Whether writing works. A file that was deleted or replaced while it is open counts as a failure, within half a minute. */
   health(): QueueHealth;
 }
 

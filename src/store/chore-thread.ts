@@ -1,6 +1,9 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { type ErrorCode, messageOf, WatchpostError } from '#kernel/errors.ts';
+import { nameSourcesInStackTraces } from '#kernel/stack-traces.ts';
 import { examine } from './reading.ts';
+
+nameSourcesInStackTraces();
 
 // Work on a whole file, which SQLite does in one piece, in a thread of its own: meanwhile the command tells how it gets on, and can be
 // interrupted.

@@ -1,4 +1,4 @@
-import { blob, integer, primaryKey, real, sql, sqliteTable, sqliteView, text } from './drizzle.ts';
+import { blob, index, integer, primaryKey, real, sql, sqliteTable, sqliteView, text, uniqueIndex } from './drizzle.ts';
 import { targets } from './schema.ts';
 
 // Times are whole milliseconds since the epoch. Sealing writes and reads these tables by SQL of its own.
@@ -63,6 +63,24 @@ export const sealedDays = sqliteTable(
     ...sums,
   },
   (table) => [primaryKey({ columns: [table.targetId, table.nodeId, table.day] })],
+);
+
+/** What checks measured under names of their own, one row for an hour of a target at a node. */
+export const measuredHours = sqliteTable(
+  'measured_hours',
+  {
+    id: integer('id').primaryKey({ autoIncrement: true }),
+    target: text('target').notNull(),
+    node: text('node').notNull(),
+    /** Counts hours since the epoch. */
+    hour: integer('hour').notNull(),
+    /** `src/history/measured-hour.ts`. */
+    content: blob('content', { mode: 'buffer' }).notNull(),
+  },
+  (table) => [
+    uniqueIndex('measured_hours_once').on(table.target, table.node, table.hour),
+    index('measured_hours_by_hour').on(table.hour),
+  ],
 );
 
 /** How far sealing has come: `hours` and `days` that begin before the value are sealed. */

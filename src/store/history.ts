@@ -1,9 +1,11 @@
 import type Database from 'better-sqlite3';
 import type { PackedResult } from '#history/pack.ts';
+import { withExclusions } from '#history/exclusions.ts';
 import type { HistorySource, PastResult, SealedSums } from '#history/source.ts';
 import type { TimeSpan } from '#history/span.ts';
 import type { VerdictPeriod } from '#history/verdict-periods.ts';
 import { hourMs } from '#kernel/units.ts';
+import { createExclusionReader } from './exclusions.ts';
 import { readIncident, readIncidents } from './incidents.ts';
 import type { RecentRounds } from './sealing/recent-rounds.ts';
 import type { LateResults } from './sealing/late.ts';
@@ -29,6 +31,17 @@ export function createHistorySource({ database, rows, late, marks, recent, newes
   const sealed = createSealedPast(rows, late);
   const idOf = (target: string) => statements.targetId.get(target)?.id;
   const nodesOf = (node: string | null) => statements.nodes.all().filter(({ name }) => node === null || name === node);
+
+  const exclusionsOf = createExclusionReader(database);
+
+  function periodsOf(target: string, { from, to }: TimeSpan): readonly VerdictPeriod[] {
+    const targetId = idOf(target);
+    if (targetId === undefined) return [];
+    const known = newest().get(targetId);
+    return statements.periods
+      .all({ targetId, from, to })
+      .map((row) => (known?.from === row.fromAt ? known : periodOf(row)));
+  }
 
   function unsealedRows(targetId: number, from: number, to: number): readonly UnsealedRow[] {
     const older = from < recent.since ? statements.results.all(targetId, from, Math.min(to, recent.since)) : [];
@@ -88,14 +101,9 @@ export function createHistorySource({ database, rows, late, marks, recent, newes
       }
       return found;
     },
-    periods(target, { from, to }) {
-      const targetId = idOf(target);
-      if (targetId === undefined) return [];
-      const known = newest().get(targetId);
-      return statements.periods
-        .all({ targetId, from, to })
-        .map((row) => (known?.from === row.fromAt ? known : periodOf(row)));
-    },
+    periods: (target, span) => withExclusions(periodsOf(target, span), exclusionsOf(target, span)),
+    judgedPeriods: periodsOf,
+    exclusions: exclusionsOf,
     newestPeriods() {
       const periods = newest();
       return new Map(

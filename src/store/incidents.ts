@@ -2,6 +2,7 @@ import type Database from 'better-sqlite3';
 import type { IncidentDetail, PastIncident } from '#history/incidents.ts';
 import type { IncidentQuery } from '#history/source.ts';
 import { and, asc, type BetterSQLite3Database, eq, gt, isNull, lt, or } from './drizzle.ts';
+import { createExclusionReader } from './exclusions.ts';
 import { readEvidence } from './evidence.ts';
 import { type IncidentInput, incidentOf, listedDeliveryOf } from './rows.ts';
 import { type deliveries, incidents, targets } from './schema.ts';
@@ -43,6 +44,10 @@ export function readIncident(database: Database.Database, id: string): IncidentD
     laterCauses,
     timeline,
     evidence: readEvidence(database, id),
+    exclusions: createExclusionReader(database)(target, {
+      from: incident.startedAt,
+      to: incident.endedAt ?? Number.MAX_SAFE_INTEGER,
+    }),
     deliveries: readDeliveries(database, target, id),
   };
 }

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import type { HistorySource } from '#history/source.ts';
 import { WatchpostError } from '#kernel/errors.ts';
+import type { Device } from '#subscriptions/device-store.ts';
 import { storeError } from './errors.ts';
 import { createHistorySource } from './history.ts';
 import { applicationId } from './open.ts';
@@ -61,6 +62,28 @@ export function storedBy(path: string): StoredNames | null {
       return { id, target, rule, severity, notified, isHeld: held !== null };
     }),
   };
+}
+
+/** The devices that get push notifications, and the secret of their keys; null if there is no database yet, or no key in it. */
+export function storedDevices(path: string): { readonly devices: readonly Device[]; readonly secret: string } | null {
+  if (!existsSync(path)) return null;
+  const database = openReadOnly(path);
+  try {
+    requireSchema(database, path);
+    const key = database.prepare<[], { value: string }>(`SELECT value FROM facts WHERE name = 'push key'`).get();
+    if (key === undefined) return null;
+    const devices = database
+      .prepare<[], Device>(
+        `SELECT id, recipient, name, user, origin, endpoint, p256dh, auth, created_at AS createdAt FROM devices
+         ORDER BY created_at, id`,
+      )
+      .all();
+    return { devices, secret: key.value };
+  } catch (error) {
+    throw storeError(path, error);
+  } finally {
+    database.close();
+  }
 }
 
 /** What is damaged in a database, in words; empty if nothing is. */

@@ -186,6 +186,82 @@ export const notes = sqliteTable('notes', {
   createdAt: integer('created_at').notNull(),
   /** When it is removed automatically; null if an operator removes it. */
   endsAt: integer('ends_at'),
+  /** The first note of its thread; null if it is the first itself. */
+  thread: text('thread'),
+  /** investigating, identified, monitoring or resolved; null if it says nothing about an incident. */
+  stage: text('stage'),
+  /** JSON: the targets that it is about. */
+  targets: text('targets').notNull().default('[]'),
+});
+
+/** Stretches of time that count neither for nor against uptime, at an operator's request. */
+export const exclusions = sqliteTable('exclusions', {
+  id: text('id').primaryKey(),
+  /** The name of the target; null for all. */
+  target: text('target'),
+  why: text('why').notNull(),
+  fromAt: integer('from_at').notNull(),
+  toAt: integer('to_at').notNull(),
+  createdAt: integer('created_at').notNull(),
+});
+
+/** Mail addresses that want news of a status page. */
+export const subscribers = sqliteTable(
+  'subscribers',
+  {
+    id: text('id').primaryKey(),
+    page: text('page').notNull(),
+    address: text('address').notNull(),
+    /** The code of a language. */
+    language: text('language').notNull(),
+    /** The key of the links in its mails. */
+    secret: text('secret').notNull(),
+    askedAt: integer('asked_at').notNull(),
+    /** Null until its owner has confirmed it. */
+    confirmedAt: integer('confirmed_at'),
+  },
+  (table) => [uniqueIndex('subscribers_once').on(table.page, table.address)],
+);
+
+/** Events of status pages whose mails were written. */
+export const subscriptionEvents = sqliteTable(
+  'subscription_events',
+  { page: text('page').notNull(), name: text('name').notNull(), at: integer('at').notNull() },
+  (table) => [primaryKey({ columns: [table.page, table.name] })],
+);
+
+/** Mails to subscribers that were not sent yet. */
+export const subscriptionMails = sqliteTable(
+  'subscription_mails',
+  {
+    id: text('id').primaryKey(),
+    subscriber: text('subscriber')
+      .notNull()
+      .references(() => subscribers.id),
+    /** JSON: what it says, without a language. */
+    news: text('news').notNull(),
+    createdAt: integer('created_at').notNull(),
+    nextAttemptAt: integer('next_attempt_at').notNull(),
+    attempts: integer('attempts').notNull(),
+  },
+  (table) => [index('subscription_mails_due').on(table.nextAttemptAt)],
+);
+
+/** Browsers that show notifications (Push API). */
+export const devices = sqliteTable('devices', {
+  id: text('id').primaryKey(),
+  /** The name under `notify`. */
+  recipient: text('recipient').notNull(),
+  name: text('name').notNull(),
+  /** Who added it; null if there are no users. */
+  user: text('user'),
+  /** The origin of the page that it was added on. */
+  origin: text('origin').notNull(),
+  /** The address of its push service, its public key and its secret. */
+  endpoint: text('endpoint').notNull(),
+  p256dh: text('p256dh').notNull(),
+  auth: text('auth').notNull(),
+  createdAt: integer('created_at').notNull(),
 });
 
 /** Checks that were started over the API, oldest first by `key`. */

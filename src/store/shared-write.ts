@@ -1,10 +1,14 @@
 import { writeChanges } from './changes.ts';
+import { applyDevice } from './devices.ts';
 import { and, type BetterSQLite3Database, eq } from './drizzle.ts';
 import { writePacked } from './evidence.ts';
+import { writeExclusion } from './exclusions.ts';
+import { writeMeasurements } from './measurements.ts';
 import { deleteNote, writeNote } from './notes.ts';
 import type { WriteResult } from './queue.ts';
 import { deliveries, facts } from './schema.ts';
 import type { DeliveryName, NamedOutcome, SharedWrite } from './shared-writes.ts';
+import { applySubscription } from './subscriptions.ts';
 import { writeSilence } from './silences.ts';
 import type { Writer } from './write.ts';
 
@@ -41,13 +45,28 @@ export function createSharedWriter(
         writeSilence(database, work.silence);
         return 'settled';
       case 'note':
-        writeNote(database, work.note);
+        writeNote(database, { ...withoutThread, ...work.note });
+        writer.noteWritten();
         return 'settled';
       case 'note removed':
         deleteNote(database, work.id);
         return 'settled';
+      case 'exclusion':
+      case 'exclusion removed':
+        writeExclusion(database, work);
+        return 'settled';
+      case 'device':
+      case 'device removed':
+        applyDevice(database, work);
+        return 'settled';
+      case 'subscription':
+        applySubscription(database, work.write);
+        return 'settled';
       case 'changes':
         writeChanges(database, work.changes);
+        return 'settled';
+      case 'measured':
+        writeMeasurements(database, work.measured);
         return 'settled';
       case 'evidence':
         writePacked(database, work.evidence);
@@ -58,6 +77,9 @@ export function createSharedWriter(
     }
   };
 }
+
+// The log may have notes of an earlier version.
+const withoutThread = { thread: null, stage: null, targets: [] };
 
 export function writeFact(database: BetterSQLite3Database, name: string, value: string): void {
   database.insert(facts).values({ name, value }).onConflictDoUpdate({ target: facts.name, set: { value } }).run();

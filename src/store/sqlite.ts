@@ -5,17 +5,24 @@ import type { LateVote, StoredSuccess } from '#monitor/judge/round-record.ts';
 import type { MonitorStore } from '#monitor/store.ts';
 import type { ChangeStore } from '#history/changes.ts';
 import type { EvidenceStore } from '#history/evidence.ts';
+import type { ExclusionStore } from '#history/exclusions.ts';
+import type { MeasurementStore } from '#history/measurements.ts';
 import type { HistorySource, PastResult } from '#history/source.ts';
 import type { ServiceStore } from '#service/ports.ts';
+import type { DeviceStore } from '#subscriptions/device-store.ts';
+import type { SubscriptionStore } from '#subscriptions/subscription-store.ts';
 import { careOf, type StoreCare } from './care.ts';
 import { readChanges, readNewestChanges, writeChanges } from './changes.ts';
 import { createCommit } from './commit.ts';
+import { createDeviceStore } from './devices.ts';
 import { createDeliveryStore } from './delivery-store.ts';
 import { type BetterSQLite3Database, eq } from './drizzle.ts';
 import { storeError } from './errors.ts';
 import { createEvidenceStore } from './evidence.ts';
+import { createExclusionStore } from './exclusions.ts';
 import { watchFiles } from './file-watch.ts';
 import { lockPathOf } from './lock.ts';
+import { createMeasurementStore } from './measurements.ts';
 import { deleteNote, readNotes, type StoredNote, writeNote } from './notes.ts';
 import { type OpenDatabase, openDatabase, type OpenOptions } from './open.ts';
 import { CommitQueue } from './queue.ts';
@@ -30,7 +37,8 @@ import { forgetPosition } from './shared-names.ts';
 import type { createSharing, SharedStore, SharedWriting, SharingOptions } from './shared-store.ts';
 import { readSilences, writeSilence } from './silences.ts';
 import { readIncidentsBetween } from './incidents.ts';
-import { createWriter } from './write.ts';
+import { createSubscriptionStore } from './subscriptions.ts';
+import { createWriter, type Writer } from './write.ts';
 
 export interface StoreOptions extends OpenOptions {
   readonly clock: Clock;
@@ -45,7 +53,17 @@ export interface StoreOptions extends OpenOptions {
 }
 
 /** The monitor's memory in one SQLite file, and what there is to know about the file. */
-export interface Store extends MonitorStore, ChangeStore, EvidenceStore, StoreCare, AsyncDisposable {
+export interface Store
+  extends
+    MonitorStore,
+    ChangeStore,
+    MeasurementStore,
+    EvidenceStore,
+    ExclusionStore,
+    SubscriptionStore,
+    DeviceStore,
+    StoreCare,
+    AsyncDisposable {
   /** The check service's part of the same file. */
   readonly checks: ServiceStore;
   /** The incidents that were open for a part of the time from `from` until before `to`, as they are by now, the oldest first. */
@@ -53,6 +71,8 @@ export interface Store extends MonitorStore, ChangeStore, EvidenceStore, StoreCa
   /** What people say on status pages, the oldest first. */
   notes(): readonly StoredNote[];
   addNote(note: StoredNote): void;
+  /** Another number after incidents or notes were written. */
+  newsVersion(): number;
   removeNote(id: string): void;
   /** What is kept under a name, such as the identity of this installation; made if there is nothing yet. */
   fact(name: string, make: () => string): string;
@@ -126,8 +146,13 @@ export function openStore(options: StoreOptions): Store {
     history,
     ...deliveries.store,
     shared: sharing?.store ?? null,
-    ...memoryOf({ database, file, parts, history, guard }, sharing?.writing ?? null),
+    ...memoryOf({ database, file, writer, parts, history, guard }, sharing?.writing ?? null),
+    ...createSubscriptionStore({ file, guard, sharing: sharing?.writing ?? null }),
+    newsVersion: () => writer.newsVersion(),
+    ...createDeviceStore({ file, guard, sharing: sharing?.writing ?? null }),
     ...createEvidenceStore({ file, guard, sharing: sharing?.writing ?? null }),
+    ...createExclusionStore({ file, guard, sharing: sharing?.writing ?? null }),
+    ...createMeasurementStore({ file, guard, sharing: sharing?.writing ?? null }),
     ...careOf({ file, parts, queue, files, guard }),
     incidentsBetween: (from, to) => guard(() => readIncidentsBetween(database, from, to)),
     recentResults: (target, since) =>
@@ -154,6 +179,7 @@ type Guard = <Result>(action: () => Result) => Result;
 interface MemoryDependencies {
   readonly database: BetterSQLite3Database;
   readonly file: OpenDatabase;
+  readonly writer: Pick<Writer, 'noteWritten'>;
   readonly parts: HistoryParts;
   readonly history: HistorySource;
   readonly guard: Guard;
@@ -161,7 +187,7 @@ interface MemoryDependencies {
 
 /** What the monitor begins with, and what it keeps by a name. */
 function memoryOf(
-  { database, file, parts: { marks }, history, guard }: MemoryDependencies,
+  { database, file, writer, parts: { marks }, history, guard }: MemoryDependencies,
   sharing: SharedWriting | null,
 ) {
   function successesOf(target: string, from: number, to: number): readonly StoredSuccess[] {
@@ -205,6 +231,7 @@ function memoryOf(
         if (sharing !== null) return sharing.write({ kind: 'note', note });
         file.waitForDisk(true);
         writeNote(database, note);
+        writer.noteWritten();
       }),
     removeNote: (id) =>
       guard(() => {

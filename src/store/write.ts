@@ -32,6 +32,9 @@ export interface Writer {
   writeOutcome(outcome: OutcomeInput): void;
   /** Must be called after a rollback: names that were given a number in it have none any more. */
   forgetNames(): void;
+  /** Another number after incidents or notes were written. */
+  newsVersion(): number;
+  noteWritten(): void;
 }
 
 /** Everything that writes, inside the transaction of its caller. */
@@ -46,7 +49,10 @@ export function createWriter(file: Pick<OpenDatabase, 'raw' | 'drizzle'>, parts:
     upsertState.run({ targetId: names.target(state.target), rule: state.rule, state: stateText(state) });
   }
 
+  let newsVersion = 0;
+
   function writeIncident(incident: IncidentInput): void {
+    newsVersion += 1;
     const row = incidentRow(incident, names.target(incident.target));
     database
       .insert(incidents)
@@ -67,6 +73,8 @@ export function createWriter(file: Pick<OpenDatabase, 'raw' | 'drizzle'>, parts:
   }
 
   return {
+    newsVersion: () => newsVersion,
+    noteWritten: () => void (newsVersion += 1),
     writeRound(round) {
       const written = votes.writeRound(round);
       round.states.forEach(writeState);

@@ -53,7 +53,10 @@ export function clipFuture({ database, rows, marks }: ClippedFile, now: number, 
       // What the clock has caught up with cannot be told from what is stored since.
       const moved = ahead !== null && ahead.from > latest ? ahead : null;
       let changes = moved === null ? 0 : statements.movePeriods.run(moved).changes;
-      changes += statements.dropPeriods.run(latest).changes + statements.endPeriods.run({ now, latest }).changes;
+      changes +=
+        statements.dropPeriods.run(latest).changes +
+        statements.dropMeasured.run(Math.floor(latest / hourMs)).changes +
+        statements.endPeriods.run({ now, latest }).changes;
       const sealedUntil = marks.get('hours_until');
       // Hours that were sealed while the clock was ahead lack what moves into them.
       const until = moved === null ? now : moved.from - moved.byMs;
@@ -81,6 +84,7 @@ function valuesOf(
 
 function prepare(database: Database.Database) {
   return {
+    dropMeasured: database.prepare<[number]>('DELETE FROM measured_hours WHERE hour > ?'),
     dropPeriods: database.prepare<[number]>('DELETE FROM verdict_periods WHERE from_at > ?'),
     endPeriods: database.prepare<[{ now: number; latest: number }]>(
       'UPDATE verdict_periods SET last_at = max(from_at, :now) WHERE last_at > :latest',

@@ -30,6 +30,7 @@ export interface RetentionTask {
 
 const resultsAtOnce = 1_000;
 const packsAtOnce = 200;
+const measuredAtOnce = 100;
 const rowsAtOnce = 1_000;
 // Finding a pair costs as much as deleting so many rows of it.
 const rowsOfLook = 10;
@@ -67,6 +68,10 @@ export function createForgetting(
     statements.deletePacks.run(last.id, limit / hourMs);
     return true;
   }
+
+  // As long as single results.
+  const measurements = (now: number) =>
+    statements.deleteMeasured.run(Math.floor((now - retention.rawMs) / hourMs), measuredAtOnce).changes > 0;
 
   // Sums of hours and days lie by their pair: each pair is asked in turn, once for each new limit.
   function sums(of: 'hours' | 'days', keepMs: number, now: number): boolean {
@@ -139,7 +144,7 @@ export function createForgetting(
     stepSealed: sealedResults,
     step(now) {
       const { hoursMs, daysMs, verdictsMs, incidentsMs } = retention;
-      if (packs(now)) return true;
+      if (packs(now) || measurements(now)) return true;
       if (sums('hours', hoursMs, now)) return true;
       if (daysMs !== null && sums('days', daysMs, now)) return true;
       if (verdictsMs !== null && periods(verdictsMs, now)) return true;
@@ -167,6 +172,9 @@ function prepare(database: Database.Database) {
       'SELECT id, hour FROM packs ORDER BY id LIMIT ?',
     ),
     deletePacks: database.prepare<[number, number]>('DELETE FROM packs WHERE id <= ? AND hour < ?'),
+    deleteMeasured: database.prepare<[number, number]>(
+      'DELETE FROM measured_hours WHERE id IN (SELECT id FROM measured_hours WHERE hour < ? LIMIT ?)',
+    ),
     hours: deleteSums('sealed_hours', 'hour'),
     days: deleteSums('sealed_days', 'day'),
     targetAfter: database.prepare<[number], { id: number }>('SELECT id FROM targets WHERE id > ? ORDER BY id LIMIT 1'),
