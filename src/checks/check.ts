@@ -17,6 +17,8 @@ export interface ProbeEnvironment {
   readonly localAddress: { readonly 4?: string; readonly 6?: string };
   /** The file of AS names for hops of paths (ip2asn format), read when it is first needed; absent if there is none. */
   readonly asnFile?: string | undefined;
+  /** The unix socket of the container engine that the node may ask; absent if there is none. */
+  readonly dockerSocket?: string | undefined;
   /** The programs that the node may run as plugins, each with its arguments, by name; absent if there are none. */
   readonly plugins?: Readonly<Record<string, readonly string[]>> | undefined;
 }
@@ -29,6 +31,29 @@ export interface ProbeContext {
   readonly signal: AbortSignal;
   /** The outcome is not urgent: it may come a tenth of a second later if that saves a wake-up. */
   readonly isPatient?: boolean | undefined;
+  /** Takes what has been measured so far, in the shape of `Detail`; absent if it is not wanted. */
+  readonly onInterim?: ((detail: unknown) => void) | undefined;
+  /** Takes the last response to an http check; absent if it is not wanted. */
+  readonly onResponse?: ((response: WholeResponse) => void) | undefined;
+}
+
+/** A response as it came, whatever was expected of it. */
+export interface WholeResponse {
+  readonly status: number;
+  /** The values of a header by its lowercase name, in the order they came. */
+  readonly valuesOf: (name: string) => readonly string[];
+  /** Decompressed; null if it could not be read to its end. */
+  readonly body: Buffer | null;
+  /** False if the body is longer than `max_body`. */
+  readonly isComplete: boolean;
+  /** Where it came from. */
+  readonly address: string | null;
+  /** From the start of name resolution until the headers were there. */
+  readonly headSeconds: number;
+  /** When it was there, in milliseconds since the epoch. */
+  readonly receivedAt: number;
+  /** In milliseconds since the epoch; null without TLS. */
+  readonly certificateExpiresAt: number | null;
 }
 
 /** Whether a node can run a check type: found out by trying, with the remedy if it cannot. */
@@ -106,6 +131,13 @@ export async function startWithoutProber(): Promise<Prober<unknown, never>> {
   };
 }
 
+/** What a program would print besides its findings. */
+export interface RawOutputContext<Spec> {
+  readonly spec: Spec;
+  /** The name of the node. */
+  readonly node: string;
+}
+
 /** Whose rows: those of the interface, or those of the public service if it differs. */
 export type Dialect = 'interface' | 'check-host.net';
 
@@ -158,6 +190,13 @@ export interface CheckType<
   readonly hasOwnLimit?: true;
   /** Each check sends many packets: a node runs only a few that were started over the API at the same time. */
   readonly sendsMany?: true;
+  /** Probes pass on what they have measured so far to `onInterim`, a few times a second at the most. */
+  readonly givesInterim?: true;
+  /** What the usual program for such checks would print, for callers of `/api/v1/`; absent if there is none. */
+  readonly rawOutput?: (
+    outcome: Outcome<z.output<DetailSchema>>,
+    run: RawOutputContext<z.output<SpecSchema>>,
+  ) => string;
   /** Each check signs in to a server, which may lock accounts or addresses for it: strangers may not start any. */
   readonly signsIn?: true;
   /** Hosts besides `host` that a check of this spec asks, in the form of a `Host`; absent if there are none. */
@@ -172,6 +211,8 @@ export interface CheckType<
   readonly isForTargets?: true;
   /** Which of the `has` of a node's capability a check of this spec takes; absent if a node that is able can do all. */
   readonly needs?: (spec: z.output<SpecSchema>) => string;
+  /** Whether the engine under `docker_socket` is what a node needs, and not one of its plugins. */
+  readonly needsEngine?: true;
   /** The port that section 2.6 records besides the host, or null for types that record none. */
   port(spec: z.output<SpecSchema>): string | null;
   /** Opens what all probes of a node share. Never rejects for lack of rights: then the capability says so. */

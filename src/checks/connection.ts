@@ -19,6 +19,7 @@ export interface HandshakeTime {
 /** A TCP connection to a pinned address that the gate has verified. */
 export interface Connection extends HandshakeTime {
   readonly ok: true;
+  readonly pinned: PinnedAddress;
   readonly socket: Socket;
 }
 
@@ -70,7 +71,7 @@ export async function openConnection(
   try {
     const made = await orAbort(handshake(socket, timing, limitReceiving), signal);
     const refusal = gate.verify(pinned, socket);
-    if (refusal === null) return { ok: true, socket, ...made };
+    if (refusal === null) return { ok: true, pinned, socket, ...made };
     await closeSocket(socket);
     return { ok: false, failure: refusal, reset: null };
   } catch (error) {

@@ -1,12 +1,21 @@
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import type { ProbeFinding } from './as-probe.ts';
-import type { Capability, HeartbeatSettings, ProbeEnvironment, OutcomeTable, ProbeContext, RowForm } from './check.ts';
+import type {
+  Capability,
+  HeartbeatSettings,
+  ProbeEnvironment,
+  OutcomeTable,
+  ProbeContext,
+  RawOutputContext,
+  RowForm,
+} from './check.ts';
 import { concealFailure } from './conceal.ts';
 
 export { concealAddresses } from './conceal.ts';
 import { amqp } from './amqp/index.ts';
 import { dns } from './dns/index.ts';
+import { docker } from './docker/index.ts';
 import { domain } from './domain/index.ts';
 import { evidenceBy } from './evidence/index.ts';
 import type { EvidencePlan } from './evidence/plan.ts';
@@ -24,6 +33,7 @@ import { ping } from './ping/index.ts';
 import { plugin } from './plugin/index.ts';
 import { postgres } from './postgres/index.ts';
 import { redis } from './redis/index.ts';
+import { ssh } from './ssh/index.ts';
 import { tcp } from './tcp/index.ts';
 import type { Certificate } from './certificate.ts';
 import { tls } from './tls/index.ts';
@@ -32,15 +42,17 @@ import { udp } from './udp/index.ts';
 import { websocket } from './websocket/index.ts';
 
 export { AddressRange, addressRules, type AddressFamily, addressObjection, type Policy } from './address.ts';
+export { askEngine } from './docker/engine.ts';
 export { probeFindings } from './as-probe.ts';
-export type { Capability, Dialect, HeartbeatSettings, ProbeEnvironment, ProbeContext } from './check.ts';
+export type { Capability, Dialect, HeartbeatSettings, ProbeEnvironment, ProbeContext, WholeResponse } from './check.ts';
 export { formatHostPort, parseEndpoint } from './endpoint.ts';
 export { type Conclusion, conclude } from './evidence/conclusions.ts';
 export { EvidenceDocument } from './evidence/detail.ts';
 export { warmUpDocument } from './evidence/warm-up.ts';
+export { familyTimes } from './families.ts';
 export type { Gate } from './gate.ts';
 export { NodeInfo, type NodeSelection, ownNodeName, shownNode } from './node-info.ts';
-export { failed, Failure, failure, FailureCode, FailureSource } from './outcome.ts';
+export { failed, Failure, failure, FailureCode, FailureSource, unfinishedOutcome } from './outcome.ts';
 export type { Outcome, Phase } from './outcome.ts';
 export type { MeasuredValue } from './measured-value.ts';
 export { PatternText } from './pattern.ts';
@@ -66,11 +78,13 @@ export const checks = [
   redis,
   mqtt,
   amqp,
+  ssh,
   domain,
   traceroute,
   mtr,
   flow,
   plugin,
+  docker,
   heartbeat,
   evidence,
 ] as const;
@@ -116,6 +130,7 @@ export interface AnyCheck {
   readonly type: CheckTypeName;
   readonly summary: string;
   readonly Spec: z.ZodObject;
+  readonly Detail: z.ZodType;
   readonly Outcome: z.ZodType<Outcome>;
   readonly schemes: readonly string[] | null;
   readonly files: readonly (readonly string[])[];
@@ -125,6 +140,8 @@ export interface AnyCheck {
   readonly apiOptions: z.ZodObject;
   readonly hasOwnLimit: boolean;
   readonly sendsMany: boolean;
+  readonly givesInterim: boolean;
+  readonly rawOutput: ((outcome: Outcome, run: RawOutputContext<CheckSpec>) => string) | null;
   readonly signsIn: boolean;
   otherHosts(spec: CheckSpec): readonly string[];
   readonly overApi: Readonly<Record<string, unknown>>;
@@ -135,6 +152,7 @@ export interface AnyCheck {
   /** Whether no check of this type is started by hand or over the API. */
   readonly isForTargets: boolean;
   readonly needs: ((spec: CheckSpec) => string) | null;
+  readonly needsEngine: boolean;
   port(spec: CheckSpec): string | null;
   start(environment: ProbeEnvironment): Promise<AnyProber>;
   readonly heard: ((spec: CheckSpec) => HeartbeatSettings) | null;
@@ -172,6 +190,8 @@ const byType: ReadonlyMap<string, AnyCheck> = new Map(
       hasOwnLimit: false,
       sendsMany: false,
       signsIn: false,
+      givesInterim: false,
+      rawOutput: null,
       heard: null,
       schemes: null,
       forStrangers: same,
@@ -180,6 +200,7 @@ const byType: ReadonlyMap<string, AnyCheck> = new Map(
       isInternal: false,
       isForTargets: false,
       needs: null,
+      needsEngine: false,
       values: null,
       overApi: {},
       table: { did: 'are up', columns: [], cells: () => [] },

@@ -43,11 +43,13 @@ const types = {
   redis: { load: async () => (await import('./redis/index.ts')).redis, isAbleEverywhere: true },
   mqtt: { load: async () => (await import('./mqtt/index.ts')).mqtt, isAbleEverywhere: true },
   amqp: { load: async () => (await import('./amqp/index.ts')).amqp, isAbleEverywhere: true },
+  ssh: { load: async () => (await import('./ssh/index.ts')).ssh, isAbleEverywhere: true },
   domain: { load: async () => (await import('./domain/index.ts')).domain, isAbleEverywhere: true },
   traceroute: { load: async () => (await import('./traceroute/index.ts')).traceroute, sendsMany: true },
   mtr: { load: async () => (await import('./mtr/index.ts')).mtr, sendsMany: true },
   flow: { load: async () => (await import('./flow/index.ts')).flow, isAbleEverywhere: true },
   plugin: { load: async () => (await import('./plugin/index.ts')).plugin },
+  docker: { load: async () => (await import('./docker/index.ts')).docker },
   evidence: {
     load: async () => (await import('./evidence/index.ts')).evidenceBy(planOf),
     isAbleEverywhere: true,

@@ -84,6 +84,9 @@ export const Fact = z.enum([
   'certificate_expires_at',
   'domain_expires_at',
   'plugin_state',
+  'ipv4_seconds',
+  'ipv6_seconds',
+  'ip_protocol',
   'node_lag',
 ]);
 export type Fact = z.infer<typeof Fact>;
@@ -151,6 +154,13 @@ export function failed<Detail>(
 ): FailedOutcome<'down', Detail> | FailedOutcome<'unknown', Detail> {
   const status = reason.source === 'target' ? 'down' : 'unknown';
   return { status, seconds: null, address: null, phases: {}, facts: {}, detail: null, ...known, failure: reason };
+}
+
+/** What a check has measured so far, as an outcome for code that shows outcomes: nothing is known about the target yet. */
+export function unfinishedOutcome<Detail>(
+  detail: Detail,
+): FailedOutcome<'down', Detail> | FailedOutcome<'unknown', Detail> {
+  return failed(failure('node', 'no_answer', 'the check is not finished'), { detail });
 }
 
 /** Seconds of a span of monotonic milliseconds, to the microsecond. */

@@ -1,6 +1,5 @@
 import { isIP } from 'node:net';
 import { deadline } from '#kernel/clock.ts';
-import type { AddressFamily } from './address.ts';
 import type { ProbeEnvironment, ProbeContext } from './check.ts';
 import {
   closeSocket,
@@ -9,6 +8,8 @@ import {
   type ConnectionFailure,
   openConnection,
 } from './connection.ts';
+import type { MeasuredFamily } from './families.ts';
+import { openFastest } from './happy-eyeballs.ts';
 import type { Gate, PinnedAddress, GateRefusal } from './gate.ts';
 import { failed, type Outcome } from './outcome.ts';
 import { judgeOwnFault } from './own-fault.ts';
@@ -19,7 +20,7 @@ import { limitedBytes, loadHandshakeReader, loadReceiveLimit } from './tcp-info.
 export interface Destination {
   /** A host name or an address. */
   readonly name: string;
-  readonly family?: AddressFamily | undefined;
+  readonly family?: MeasuredFamily;
   readonly limitMs: number;
   /** What must be done in this time: the name alone, or the whole check. */
   readonly covers: 'name' | 'check';
@@ -78,20 +79,23 @@ export async function reach<Detail>(
   // There is nothing to wait for if an address is its own name.
   using limit = isAddress && covers === 'name' ? null : deadline(environment.clock, limitMs, outer);
   const limited = limit?.signal ?? outer;
-  const pin = async (name: string) => gate.pin(name, { family, signal: limited });
+  const races = family === 'happy_eyeballs';
+  const pin = async (name: string) => gate.pin(name, { family: races ? undefined : family, signal: limited });
   const pinned = await pin(name);
   outer.throwIfAborted();
   const phases = isAddress ? {} : { resolve: pinned.seconds };
   if (!pinned.ok) return await judgeOwnFault(unreached(pinned, phases), meanwhile);
   if (covers === 'name') limit?.[Symbol.dispose]();
   const signal = covers === 'name' ? outer : limited;
-  const outcome = await probe({ pinned, phases, ...networkOver(pin, signal, gate, environment) });
+  const network = networkOver(pin, { signal, gate, environment, races });
+  const measured = await probe({ pinned, phases, ...network });
   outer.throwIfAborted();
+  const outcome = races ? withConnected(measured, network.connected()) : measured;
   return outcome.status === 'up' ? outcome : await judgeOwnFault(outcome, meanwhile);
 }
 
 export interface ReachLimits {
-  readonly family?: AddressFamily | undefined;
+  readonly family?: MeasuredFamily;
   readonly limitMs: number;
 }
 
@@ -104,21 +108,40 @@ export async function within<T>(
 ): Promise<T> {
   outer.throwIfAborted();
   using limit = deadline(environment.clock, limitMs, outer);
-  const pin = async (name: string) => gate.pin(name, { family, signal: limit.signal });
-  const result = await use(networkOver(pin, limit.signal, gate, environment));
+  const races = family === 'happy_eyeballs';
+  const pin = async (name: string) => gate.pin(name, { family: races ? undefined : family, signal: limit.signal });
+  const result = await use(networkOver(pin, { signal: limit.signal, gate, environment, races }));
   outer.throwIfAborted();
   return result;
 }
 
-function networkOver(pin: Network['pin'], signal: AbortSignal, gate: Gate, environment: ProbeEnvironment): Network {
+interface NetworkOptions {
+  readonly signal: AbortSignal;
+  readonly gate: Gate;
+  readonly environment: ProbeEnvironment;
+  /** Whether connections are opened to all addresses of a name in turn, and the first is used (RFC 8305). */
+  readonly races: boolean;
+}
+
+function networkOver(
+  pin: Network['pin'],
+  { signal, gate, environment, races }: NetworkOptions,
+): Network & { connected(): PinnedAddress | null } {
+  let connected: PinnedAddress | null = null;
   return {
     signal,
     pin,
+    connected: () => connected,
     async connect(pinned, port, use, { incoming, mostBytes = limitedBytes } = {}) {
       const readHandshake = await loadHandshakeReader();
       const limitReceiving = mostBytes > limitedBytes ? () => {} : await loadReceiveLimit();
       const options = { environment, gate, readHandshake, limitReceiving, signal, incoming };
-      const connection = await openConnection(pinned, port, options);
+      const connection = races
+        ? await openFastest(pinned, environment.clock, signal, async (one, attempt) =>
+            openConnection(one, port, { ...options, signal: attempt }),
+          )
+        : await openConnection(pinned, port, options);
+      if (connection.ok) connected = connection.pinned;
       try {
         return await use(connection);
       } finally {
@@ -126,6 +149,13 @@ function networkOver(pin: Network['pin'], signal: AbortSignal, gate: Gate, envir
       }
     },
   };
+}
+
+// The probe knows the address that it asked for, not the one that answered first.
+function withConnected<Detail>(outcome: Outcome<Detail>, connected: PinnedAddress | null): Outcome<Detail> {
+  if (connected === null) return outcome;
+  const { address, family } = connected;
+  return { ...outcome, address, facts: { ...outcome.facts, ip_protocol: family } };
 }
 
 function fail({ failure }: GateRefusal, phases: ProbeDestination['phases']): Outcome<never> {

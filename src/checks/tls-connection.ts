@@ -26,6 +26,8 @@ export interface TlsOptions {
   readonly context?: SecureContext | undefined;
   /** Protocols to offer, best first. */
   readonly alpn?: readonly string[] | undefined;
+  /** Takes the OCSP response that the server staples, or null if it staples none; absent if none is wanted. */
+  readonly onStaple?: ((staple: Buffer | null) => void) | undefined;
 }
 
 /**
@@ -40,6 +42,7 @@ function tlsOptions(socket: Socket, options: TlsOptions): ConnectionOptions {
     ...(options.ca === undefined ? {} : { ca: options.ca }),
     ...(options.context === undefined ? {} : { secureContext: options.context }),
     ...(options.minVersion === undefined ? {} : { minVersion: options.minVersion }),
+    ...(options.onStaple === undefined ? {} : { requestOCSP: true }),
     ...(options.alpn === undefined ? {} : { ALPNProtocols: [...options.alpn] }),
   };
 }
@@ -50,6 +53,7 @@ function tlsOptions(socket: Socket, options: TlsOptions): ConnectionOptions {
  */
 export async function startTls(socket: Socket, options: TlsOptions, signal: AbortSignal): Promise<TLSSocket> {
   const secured = connect(tlsOptions(socket, options));
+  if (options.onStaple !== undefined) secured.on('OCSPResponse', options.onStaple);
   const handshake = new Promise<void>((resolve, reject) => {
     secured.once('error', reject);
     secured.once('secureConnect', () => {
@@ -71,6 +75,8 @@ export async function startTls(socket: Socket, options: TlsOptions, signal: Abor
 export interface VerifyResult {
   readonly failure: Failure | null;
   readonly certificate: Certificate | null;
+  /** The server's own certificate first; empty if it sent none. */
+  readonly chain: readonly X509Certificate[];
 }
 
 /** Verifies the peer's certificate after the handshake: its chain, its time at `now` (milliseconds), and the name. */
@@ -78,11 +84,12 @@ export function verifyCertificate(socket: TLSSocket, serverName: string, now: nu
   // Asked for once: a second way of asking gets an empty answer from Node.
   const peer: DetailedPeerCertificate | object | null = socket.getPeerCertificate(true);
   if (peer === null || !('raw' in peer)) {
-    return { failure: failure('target', 'tls', 'the server sent no certificate'), certificate: null };
+    return { failure: failure('target', 'tls', 'the server sent no certificate'), certificate: null, chain: [] };
   }
   const leaf = new X509Certificate(peer.raw);
-  const chain = chainOf(peer);
-  return { failure: verify(problemOf(socket), leaf, chain, serverName, now), certificate: summarise(leaf, chain) };
+  const above = chainOf(peer);
+  const failed = verify(problemOf(socket), leaf, above, serverName, now);
+  return { failure: failed, certificate: summarise(leaf, above), chain: [leaf, ...above] };
 }
 
 /** What a server presented, for people who look for what is wrong with it. */

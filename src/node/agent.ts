@@ -5,6 +5,7 @@ import { type Clock, deadline } from '#kernel/clock.ts';
 import { createPool } from '#kernel/concurrency.ts';
 import { messageOf, WatchpostError } from '#kernel/errors.ts';
 import type { Random } from '#kernel/random.ts';
+import type { RunListener } from '#protocol/run-listener.ts';
 import { lateAsUnknown } from './excuse.ts';
 import { watchLag } from './lag.ts';
 import { type Agent, type AgentOptions, type NodeCheckCommand, shareOfApi } from './ports.ts';
@@ -14,8 +15,8 @@ import { createProbers } from './probers.ts';
 export async function startAgent(options: AgentOptions, machineClock: Clock, random: Random): Promise<Agent> {
   const lag = watchLag(machineClock);
   const { clock } = lag;
-  const { localAddress, asnFile, plugins } = options;
-  const probers = createProbers({ clock, random, localAddress, asnFile, plugins });
+  const { localAddress, asnFile, dockerSocket, plugins } = options;
+  const probers = createProbers({ clock, random, localAddress, asnFile, dockerSocket, plugins });
   const capabilities = await probers.capabilities();
   const prepare = async (types: readonly CheckTypeName[]) =>
     void (await Promise.allSettled(types.map(async (type) => probers.open(type))));
@@ -34,11 +35,7 @@ export async function startAgent(options: AgentOptions, machineClock: Clock, ran
   const poolOfInternal = createPool({ running: mostInternal, queued: options.queued });
   const poolOfMany = createPool({ running: mostSendingMany, queued: options.queued });
 
-  const probe = async (
-    command: NodeCheckCommand,
-    signal: AbortSignal,
-    onStarted?: (at: number) => void,
-  ): Promise<Outcome> => {
+  const probe = async (command: NodeCheckCommand, signal: AbortSignal, listener: RunListener): Promise<Outcome> => {
     const { type } = command.spec;
     let prober = probers.opened(type) ?? null;
     try {
@@ -47,14 +44,16 @@ export async function startAgent(options: AgentOptions, machineClock: Clock, ran
       return failed(failure('node', 'internal', `cannot load ${type}: ${messageOf(error)}`));
     }
     signal.throwIfAborted();
-    onStarted?.(clock.now());
+    listener.onStarted?.(clock.now());
     if (prober === null) return failed(failure('node', 'unsupported', `this node does not know ${type}`));
     if (!prober.capability.able) return failed(failure('node', 'unsupported', prober.capability.reason));
     using limit = deadline(clock, command.deadlineMs + graceMs, signal);
     using observation = lag.observe({ closely: prober.timedByKernel !== true });
     const gate = gateFor(stricter(command.policy, options.policy), command.policy);
     try {
-      const context = { gate, signal: limit.signal, isPatient: command.isPatient };
+      const onInterim = command.wantsInterim === true ? listener.onInterim : undefined;
+      const { onResponse } = listener;
+      const context = { gate, signal: limit.signal, isPatient: command.isPatient, onInterim, onResponse };
       const outcome = observation.withLag(await prober.probe(command.spec, context));
       return lateAsUnknown(outcome, command.deadlineMs);
     } catch (error) {
@@ -72,9 +71,9 @@ export async function startAgent(options: AgentOptions, machineClock: Clock, ran
       return lag.isClose;
     },
     prepare,
-    async run(command, signal, onStarted) {
+    async run(command, signal, listener = {}) {
       signal.throwIfAborted();
-      const work = async () => probe(command, signal, onStarted);
+      const work = async () => probe(command, signal, listener);
       try {
         const type = nodeTypeOf(command.spec.type);
         if (type?.isInternal === true) return await poolOfInternal.run(work);

@@ -1,3 +1,4 @@
+import type { RunListener } from '#protocol/run-listener.ts';
 import type { AssignedTarget, Observation } from '#protocol/watching.ts';
 import type { Capability, CheckSpec, CheckTypeName, Outcome, Policy } from '#checks/index.ts';
 
@@ -12,6 +13,8 @@ export interface NodeCheckCommand {
   readonly origin?: 'monitor' | 'api' | undefined;
   /** The outcome is not urgent: it may come a tenth of a second later if that saves a wake-up. */
   readonly isPatient?: boolean | undefined;
+  /** Whether to pass on what has been measured so far, if the type does that. */
+  readonly wantsInterim?: boolean | undefined;
 }
 
 /** How much of what a node can take is for checks of the API at the most: the rest is the monitor's. */
@@ -30,6 +33,8 @@ export interface AgentOptions {
   readonly knownAs: readonly string[];
   /** The file of AS names for hops of paths. */
   readonly asnFile?: string | undefined;
+  /** The unix socket of the container engine that it may ask. */
+  readonly dockerSocket?: string | undefined;
   /** The programs that it may run as plugins, each with its arguments, by name. */
   readonly plugins?: Readonly<Record<string, readonly string[]>> | undefined;
   /** Probes at the same time, and commands that may wait for a place. */
@@ -63,8 +68,8 @@ export interface Agent {
   readonly isTiming: boolean;
   /** Loads what checks of these types need, so that the first one need not wait. Never rejects: a check meets the same error. */
   prepare(types: readonly CheckTypeName[]): Promise<void>;
-  /** `onStarted` hears when the probe begins, in milliseconds since the epoch. Always an outcome, within the command's deadline. Rejects only with the signal's reason, when the check is cancelled. */
-  run(command: NodeCheckCommand, signal: AbortSignal, onStarted?: (at: number) => void): Promise<Outcome>;
+  /** Always an outcome, within the command's deadline. Rejects only with the signal's reason, when the check is cancelled. */
+  run(command: NodeCheckCommand, signal: AbortSignal, listener?: RunListener): Promise<Outcome>;
   close(): Promise<void>;
 }
 
@@ -89,6 +94,7 @@ export type NodeMessage =
   | { readonly kind: 'ready'; readonly capabilities: Capabilities }
   | { readonly kind: 'watching'; readonly number: number; readonly since: number }
   | { readonly kind: 'seen'; readonly observations: readonly Observation[]; readonly isNews: boolean }
+  | { readonly kind: 'interim'; readonly id: number; readonly detail: unknown }
   | { readonly kind: 'outcome'; readonly id: number; readonly outcome: Outcome; readonly startedAt: number | null }
   | { readonly kind: 'health'; readonly health: ThreadHealth };
 

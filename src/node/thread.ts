@@ -3,6 +3,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { systemClock } from '#kernel/clock.ts';
 import { createPunctualClock } from '#kernel/punctual.ts';
 import { systemRandom } from '#kernel/random.ts';
+import { nameSourcesInStackTraces } from '#kernel/stack-traces.ts';
 import { collectGarbage } from '#kernel/startup-garbage.ts';
 import { startAgent } from './agent.ts';
 import type { AgentOptions, NodeMessage, HubMessage } from './ports.ts';
@@ -12,6 +13,8 @@ import { watchTargets } from './watching.ts';
 // or HTTP. It trusts its hub: both are one program.
 
 const healthEveryMs = 1_000;
+
+nameSourcesInStackTraces();
 
 async function main(port: NonNullable<typeof parentPort>, options: AgentOptions): Promise<void> {
   const agent = await startAgent(options, systemClock, systemRandom);
@@ -35,7 +38,10 @@ async function main(port: NonNullable<typeof parentPort>, options: AgentOptions)
     running.set(id, controller);
     try {
       let startedAt: number | null = null;
-      const outcome = await agent.run(command, controller.signal, (at) => (startedAt = at));
+      const outcome = await agent.run(command, controller.signal, {
+        onStarted: (at) => (startedAt = at),
+        onInterim: (detail) => say({ kind: 'interim', id, detail }),
+      });
       say({ kind: 'outcome', id, outcome, startedAt });
     } catch (error) {
       if (!controller.signal.aborted) throw error;

@@ -94,7 +94,7 @@ export function watchTargets(options: TargetSchedulerOptions): TargetScheduler {
   async function look({ assigned, command }: NodeTarget, onStarted: (at: number) => void): Promise<Outcome | null> {
     if (assigned.refusal !== null) return failed(failure('node', 'internal', assigned.refusal));
     try {
-      return await agent.run(command, ending.signal, onStarted);
+      return await agent.run(command, ending.signal, { onStarted });
     } catch (error) {
       return ending.signal.aborted ? null : failed(failure('node', 'internal', messageOf(error)));
     }

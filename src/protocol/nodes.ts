@@ -10,6 +10,7 @@ import {
   failure,
   type FailureCode,
   type Outcome,
+  unfinishedOutcome,
 } from '#checks/index.ts';
 import { Losses } from './losses.ts';
 import { Process, Range, WatchingState } from './watching.ts';
@@ -20,8 +21,11 @@ import { Process, Range, WatchingState } from './watching.ts';
 /**
  * The versions of the protocol that this program speaks. What is new in 2: a report tells the capacity of the process, a
  * command for whom it is, a result when its check began. In 3: nodes watch by themselves what they are assigned, and send batches.
+ * In 4: a command may name the hub that takes its result.
  */
-export const protocolRange: ProtocolRange = [1, 3];
+export const protocolRange: ProtocolRange = [1, 4];
+/** From this version on nodes run checks for hubs that do not lead. */
+export const followersSince = 4;
 export type ProtocolRange = readonly [oldest: number, newest: number];
 
 /** No message is larger, in bytes. */
@@ -39,6 +43,8 @@ export const sharedSubjects = {
   hub: `${root}.hub`,
   reports: `${root}.report.*`,
   results: `${root}.result.*`,
+  /** Results for one of several hubs, of commands that name it. */
+  resultsFor: (hub: string) => `${root}.result.${hub}.*`,
   /** Asks the hub how its nodes are. */
   status: `${root}.status`,
 } as const;
@@ -57,6 +63,8 @@ export function subjectsOf(node: string) {
     report: `${root}.report.${node}`,
     /** Node to hub, answered by `Receipt` once the result is stored. */
     result: `${root}.result.${node}`,
+    /** The same to the hub that the command named; `*` for any. */
+    resultFor: (hub: string) => `${root}.result.${hub}.${node}`,
     /** The prefix of the subjects for answers to the node's own requests: no other node can read them. */
     inbox: inboxOf(node),
   };
@@ -70,6 +78,13 @@ export const everything = `${root}.>`;
 
 /** The node whose message this is, by the subject that the server let it use. */
 export const nodeOfSubject = (subject: string) => subject.slice(subject.lastIndexOf('.') + 1);
+
+/** What a hub says to all nodes. One of an earlier version says nothing. */
+export const HubGreeting = z.object({
+  /** Within which time nodes report, each at a moment of its own. */
+  spreadMs: z.number().min(0).max(5_000),
+});
+export type HubGreeting = z.output<typeof HubGreeting>;
 
 const Sentence = z.string().max(500).nullable();
 // The id of a command; its key is `ticket` on the wire since version 1.
@@ -148,6 +163,13 @@ export const CommandMessage = z.object({
   deadlineMs: z.int().min(1).max(600_000),
   /** For whom it is: the monitor's checks have room of their own at a node. */
   origin: z.enum(['monitor', 'api']).default('monitor'),
+  /** Whether the hub reads interim results of this command; absent from a hub that does not know them. */
+  interim: z.boolean().optional(),
+  /** Which of several hubs takes the result; absent for the one that leads. Its checks are not stored by nodes. */
+  hub: z
+    .string()
+    .regex(/^[A-Za-z0-9_-]{1,64}$/)
+    .optional(),
 });
 export type CommandMessage = z.output<typeof CommandMessage>;
 
@@ -173,6 +195,28 @@ export const Result = z.object({
   startedAt: z.number().nullish(),
 });
 export type Result = z.output<typeof Result>;
+
+/**
+ * What a check has measured so far, on the subject of results: sent only if the command asked for it, never again, and without an answer.
+ */
+export const InterimResult = z.object({
+  kind: z.literal('interim'),
+  ticket: CommandId,
+  process: Process,
+  detail: z.unknown(),
+});
+export type InterimResult = z.output<typeof InterimResult>;
+
+/** What the JSON of every interim result begins with, so that it is not taken for a result. */
+export const interimBeginning = '{"kind":"interim"';
+
+/** An interim result of a check of this type, or null if it has not that shape. */
+export function readInterim(type: CheckTypeName, value: unknown): unknown {
+  const { givesInterim, Outcome } = checkOf(type);
+  if (!givesInterim) return null;
+  const parsed = Outcome.safeParse(unfinishedOutcome(value));
+  return parsed.success ? parsed.data.detail : null;
+}
 
 /**
  * The hub's answer to a result: kept for good, not wanted and to be forgotten, or (`later`) to be sent again in some seconds. A node of

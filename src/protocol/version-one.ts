@@ -38,6 +38,23 @@ export const ApiNodeList = z
   .object({ nodes: z.array(ApiNodeHealth) })
   .describe('All nodes, those that are offline too.');
 
+function resultOf({ Outcome, Detail, givesInterim, rawOutput }: ReturnType<typeof checkOf>) {
+  const result = z.object({
+    node: ApiNode,
+    outcome: Outcome.nullable().describe('Null while the node works.'),
+  });
+  if (!givesInterim && rawOutput === null) return result;
+  return result.extend({
+    interim: Detail.optional().describe(
+      'What the node has measured so far, in the form of the `detail` of its outcome; absent once it has one.',
+    ),
+    raw_output: z
+      .string()
+      .optional()
+      .describe('The outcome, or what has been measured so far, as the usual program prints it; absent before.'),
+  });
+}
+
 const forms = startableTypeNames.map((type) =>
   z.object({
     id: RequestId,
@@ -47,9 +64,7 @@ const forms = startableTypeNames.map((type) =>
     created_at: z.iso.datetime(),
     state: z.enum(['running', 'finished']),
     report_url: z.url(),
-    results: z.array(
-      z.object({ node: ApiNode, outcome: checkOf(type).Outcome.nullable().describe('Null while the node works.') }),
-    ),
+    results: z.array(resultOf(checkOf(type))),
   }),
 );
 

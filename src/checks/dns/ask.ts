@@ -20,6 +20,8 @@ export interface ResolverQueryOptions {
   /** The server over an encrypted connection, if it is asked so. */
   readonly secured?: EncryptedQuery;
   readonly recursion: boolean;
+  /** Whether to ask for the AD bit. */
+  readonly wantsAuthentic?: boolean;
   /** Monotonic milliseconds at which the answer must be there. */
   readonly until: number;
 }
@@ -79,6 +81,11 @@ async function askOnce(
   return { ...whole, failure: reason, seconds };
 }
 
+function queryOf(question: Question, id: number, options: ResolverQueryOptions, edns: boolean): Buffer {
+  const { recursion, wantsAuthentic } = options;
+  return encodeQuery(question, { id, recursion, edns, wantsAuthentic });
+}
+
 async function askUdp(
   question: Question,
   server: NameServer,
@@ -103,7 +110,7 @@ async function askUdp(
     make() {
       const id = drawId(environment);
       ids.push(id);
-      return encodeQuery(question, { id, recursion: options.recursion, edns });
+      return queryOf(question, id, options, edns);
     },
     // Each datagram has its own id, so that an answer tells which one it answers.
     read(datagram, { sentAt, receivedAt }) {
@@ -133,7 +140,7 @@ async function askTcp(
   const { clock } = environment;
   const timeoutMs = timeLeft(options);
   const id = drawId(environment);
-  const query = encodeQuery(question, { id, recursion: options.recursion, edns });
+  const query = queryOf(question, id, options, edns);
   const localAddress = environment.localAddress[server.family];
   const start = clock.elapsed();
   const verify: NameServer['verify'] = (ends) => server.verify(ends);
@@ -157,12 +164,12 @@ async function askEncrypted(
   edns: boolean,
   secured: EncryptedQuery,
 ): Promise<QueryResult> {
-  const { environment, recursion, protocol } = options;
+  const { environment, protocol } = options;
   const { clock } = environment;
   // Over HTTP a number would only keep caches from knowing the question (RFC 8484, section 4.1).
   const id = protocol === 'https' ? 0 : drawId(environment);
   const start = clock.elapsed();
-  const { answer, encryption } = await queryEncrypted(encodeQuery(question, { id, recursion, edns }), secured);
+  const { answer, encryption } = await queryEncrypted(queryOf(question, id, options, edns), secured);
   const seconds = toSeconds(clock.elapsed() - start);
   const unanswered = (reason: Failure): QueryFailure => {
     return { ok: false, question, server, failure: reason, seconds, encryption };

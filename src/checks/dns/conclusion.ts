@@ -42,6 +42,7 @@ function detailOf(spec: Spec, answered: readonly DnsAnswer[], chosen: DnsAnswer)
     truncated: answered.some((one) => one.truncated),
     authoritative: chosen.message.authoritative,
     problems: [],
+    ...(spec.expect?.authentic === true && { authentic: answered.every(({ message }) => message.authentic) }),
     ...tlsOf(chosen),
   };
 }
@@ -69,6 +70,10 @@ function faultOf(spec: Spec, asked: readonly QueryResult[], chosen: DnsAnswer, d
     const [worst] = failuresOf(needed, spec);
     if (worst !== undefined) return worst;
     if (empty && wanted.length === 0) return noData(spec, chosen);
+  }
+  if (detail.authentic === false) {
+    const text = `${nameOf(chosen.server)} does not state that it has validated the answer by DNSSEC`;
+    return failure('target', 'answer', `${text}: the zone is not signed, or this server does not validate`);
   }
   return expect === undefined ? null : mismatch(expect, detail.records);
 }

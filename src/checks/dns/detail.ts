@@ -34,6 +34,8 @@ export const Detail = z.strictObject({
   /** Whether the answer was too long for a datagram and came over TCP. */
   truncated: z.boolean().nullable(),
   authoritative: z.boolean().nullable(),
+  /** Whether the name server states that it has validated all answers by DNSSEC; only if that was expected. */
+  authentic: z.boolean().optional(),
   /** Questions of this check that went wrong beside others that were answered. */
   problems: z.array(z.string().max(200)).max(2),
 });

@@ -2,7 +2,7 @@ import { endpointOf } from '../endpoint.ts';
 import type { EvidencePlan } from '../evidence/plan.ts';
 import { askedName, askedTypes, portFor, type Spec } from './spec.ts';
 
-/** The answers of all name servers concerned, and the path to the one that is asked, if the spec names it. */
+/** The answers of all name servers concerned, and the path to the one that is asked and its TLS, if the spec names it. */
 export function evidence(spec: Spec): EvidencePlan {
   const [type = 'A'] = askedTypes(spec);
   const question = { name: askedName(spec.host), type };
@@ -16,6 +16,7 @@ export function evidence(spec: Spec): EvidencePlan {
     name,
     path: { protocol: spec.protocol === 'udp' ? 'udp' : 'tcp', port: asked, sparesPort: true },
     question,
+    resolver: spec,
     ...(isEncrypted && {
       tls: {
         port: asked,

@@ -1,5 +1,6 @@
 import {
   type Answer,
+  AUTHENTIC_DATA,
   AUTHORITATIVE_ANSWER,
   decode,
   type DecodedPacket,
@@ -30,6 +31,8 @@ export interface DnsMessage {
   readonly rcode: string;
   readonly truncated: boolean;
   readonly authoritative: boolean;
+  /** The AD bit: the server says that it has validated the answer by DNSSEC (RFC 4035, section 3.2.3). */
+  readonly authentic: boolean;
   /** The records that answer the question: of its type, and the aliases that lead to them. */
   readonly records: readonly ResourceRecord[];
   /** True for an answer that only names other servers to ask. */
@@ -52,18 +55,23 @@ export interface QueryOptions {
   readonly id: number;
   readonly recursion: boolean;
   readonly edns: boolean;
+  /** Whether to ask for the AD bit (RFC 6840, section 5.7). */
+  readonly wantsAuthentic?: boolean | undefined;
 }
 
 // Fits every path without fragments (DNS flag day 2020).
 const udpPayloadSize = 1_232;
 
 /** The bytes of a query in class IN. */
-export function encodeQuery({ name, type }: Question, { id, recursion, edns }: QueryOptions): Buffer {
+export function encodeQuery(
+  { name, type }: Question,
+  { id, recursion, edns, wantsAuthentic = false }: QueryOptions,
+): Buffer {
   const number = unnamedTypes.get(type);
   const query = encode({
     type: 'query',
     id,
-    flags: recursion ? RECURSION_DESIRED : 0,
+    flags: (recursion ? RECURSION_DESIRED : 0) | (wantsAuthentic ? AUTHENTIC_DATA : 0),
     questions: [{ name, type: type === 'SVCB' || type === 'HTTPS' ? 'NULL' : type, class: 'IN' }],
     additionals: edns
       ? [
@@ -117,6 +125,7 @@ export function readMessage(bytes: Buffer, question: Question, id: number): Read
     rcode,
     truncated: false,
     authoritative: packet.flag_aa,
+    authentic: packet.flag_ad,
     records: answering(records, question),
     referral,
     ...(referral && { delegation: delegationOf(packet) }),
@@ -137,7 +146,8 @@ function delegationOf({ authorities = [], additionals = [] }: DecodedPacket): De
 // The point at which a server cut off a truncated answer is unknown, so nothing behind its header is read.
 function cutOff(flags: number): DnsMessage {
   const authoritative = (flags & AUTHORITATIVE_ANSWER) !== 0;
-  return { rcode: nameOfCode(flags & 0xf), truncated: true, authoritative, records: [], referral: false };
+  const rcode = nameOfCode(flags & 0xf);
+  return { rcode, truncated: true, authoritative, authentic: false, records: [], referral: false };
 }
 
 const rcodeNames: ReadonlyMap<number, string> = new Map([

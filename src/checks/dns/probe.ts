@@ -25,8 +25,10 @@ export async function probe(
   ownServers: OwnServers = systemServers,
 ): Promise<Outcome<Detail>> {
   const { protocol, recursion, timeout } = spec;
+  const wantsAuthentic = spec.expect?.authentic === true;
   const options = (signal: AbortSignal) => {
-    return { environment, signal, protocol, recursion, until: environment.clock.elapsed() + timeout };
+    const until = environment.clock.elapsed() + timeout;
+    return { environment, signal, protocol, recursion, wantsAuthentic, until };
   };
   const questions = askedTypes(spec).map((type) => ({ name: askedName(spec.host), type }));
   if (spec.resolver === undefined) return queryOwnResolver(spec, questions, options(context.signal), ownServers());

@@ -59,6 +59,12 @@ export const DnsExpectation = Records.extend({
     .enum(['NOERROR', 'NXDOMAIN', 'SERVFAIL', 'REFUSED', 'FORMERR', 'NOTIMP'])
     .optional()
     .describe('Response code that the answer must have.'),
+  authentic: z
+    .literal(true)
+    .optional()
+    .describe(
+      'The name server must state that it has validated the answer by DNSSEC (AD bit). It takes a validating `resolver` that you trust.',
+    ),
   match: z
     .enum(['exact', 'contains', 'any'])
     .default('exact')

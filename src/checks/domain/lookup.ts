@@ -7,6 +7,7 @@ import { createRemembered, type CacheableValue } from '../remembered.ts';
 import { ServerList, serverFor } from './bootstrap.ts';
 import { readRegistration, type DomainRegistration } from './registration.ts';
 import type { Spec } from './spec.ts';
+import { askWhois } from './whois.ts';
 
 /** What a registry said. */
 export interface RegistrationAnswer {
@@ -70,18 +71,18 @@ export function createLookup(environment: ProbeEnvironment): RegistrationLookup 
     return { value: before?.ok === true ? before : read, keepMs: listRetryMs };
   }
 
-  async function serverOf({ host, server, bootstrap }: Spec, network: Network): Promise<string | Failure> {
+  async function serverOf({ host, server, bootstrap }: Spec, network: Network): Promise<string | Failure | null> {
     if (server !== undefined) return server;
     const read = await lists.of(bootstrap, network.signal, async (before) => findList(bootstrap, network, before));
     if (!read.ok) return read.failure;
     const named = serverFor(host, read.list, bootstrap.startsWith('https:'));
     if (named !== null) return named;
-    const message = `no RDAP server is known for ${host}: "server" can name one`;
-    return failure('third_party', 'unsupported', message);
+    return null;
   }
 
   async function ask(spec: Spec, network: Network, before: LookupResult | null): Promise<CacheableValue<LookupResult>> {
     const server = await serverOf(spec, network);
+    if (server === null) return askByWhois(spec, network, before);
     if (typeof server !== 'string') return { value: orBefore(before, server, clock.now()), keepMs: listRetryMs };
     const url = `${server.replace(/\/+$/, '')}/domain/${spec.host}`;
     const fetched = await fetchDocument(
@@ -101,13 +102,38 @@ export function createLookup(environment: ProbeEnvironment): RegistrationLookup 
     };
   }
 
+  async function askByWhois(
+    { host, whois }: Spec,
+    network: Network,
+    before: LookupResult | null,
+  ): Promise<CacheableValue<LookupResult>> {
+    const asked = await askWhois(whois, host, network, environment);
+    const now = clock.now();
+    if (asked === null) {
+      const message = `no RDAP and no WHOIS server is known for ${host}: "server" or "whois" can name one`;
+      return { value: orBefore(before, failure('third_party', 'unsupported', message), now), keepMs: retryMs };
+    }
+    if (!asked.ok) return { value: orBefore(before, asked.failure, now), keepMs: retryMs };
+    const { address, phases, seconds, server } = asked;
+    const { registration } = asked.answer;
+    const asking = { address, phases, seconds };
+    return {
+      value: { ok: true, registration, server, askedAt: now, problem: null, asking },
+      keepMs: registration === null ? denialKeptMs : answerKeptMs,
+    };
+  }
+
   return {
     async lookUp(spec, network) {
       let isNew = false;
-      const looked = await answers.of(`${spec.server ?? spec.bootstrap} ${spec.host}`, network.signal, (before) => {
-        isNew = true;
-        return ask(spec, network, before);
-      });
+      const looked = await answers.of(
+        `${spec.server ?? `${spec.bootstrap} ${spec.whois}`} ${spec.host}`,
+        network.signal,
+        (before) => {
+          isNew = true;
+          return ask(spec, network, before);
+        },
+      );
       return isNew || !looked.ok ? looked : { ...looked, asking: null };
     },
   };

@@ -3,7 +3,7 @@ import { getDomain } from 'tldts';
 import { z } from 'zod';
 import { Duration } from '#kernel/units.ts';
 import { BareWebUrl } from '#kernel/url.ts';
-import { type Endpoint, Host } from '../endpoint.ts';
+import { type Endpoint, formatHost, formatHostPort, Host } from '../endpoint.ts';
 
 /** The list of IANA: which RDAP server knows the domains under which name (RFC 9224). */
 const ianaList = 'https://data.iana.org/rdap/dns.json';
@@ -22,6 +22,11 @@ export const Spec = z.strictObject({
   bootstrap: BareWebUrl('expected the address of a list of RDAP servers, such as "https://data.iana.org/rdap/dns.json"')
     .default(ianaList)
     .describe('The list of RDAP servers (RFC 9224), which is kept for a day.'),
+  whois: Host(({ name, port }) => (port === null ? formatHost(name) : formatHostPort(name, port)))
+    .default('whois.iana.org')
+    .describe(
+      'The WHOIS server to begin with (RFC 3912) if no RDAP server is known; the one that it refers to is asked.',
+    ),
   expect: z
     .strictObject({
       valid_for: Duration({ max: '3650d' })

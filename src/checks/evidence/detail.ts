@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { Protocol } from '../dns/spec.ts';
 import { PathTrace } from '../path/path-trace.ts';
 
 const Line = z.string().max(300);
@@ -27,8 +28,10 @@ const Names = z.strictObject({
   /** The name that was asked for, and the type of record. */
   name: Name.optional(),
   record: z.string().max(20).optional(),
-  /** The node's resolver, `address` or `address:port`. */
+  /** The resolver that was asked, `address` or `address:port`: the node's own unless there is `named`. */
   resolver: z.string().max(80).nullable(),
+  /** The name server that the target's check names, and how it was asked. */
+  named: z.strictObject({ server: Name, protocol: Protocol }).optional(),
   answers: z.array(Line).max(20),
   failure: Reason.nullable(),
   rcode: z.string().max(20).nullable(),

@@ -1,5 +1,5 @@
 import type { Random } from '#kernel/random.ts';
-import type { RecordType } from '../dns/spec.ts';
+import type { RecordType, Spec as DnsSpec } from '../dns/spec.ts';
 import type { Spec as DomainSpec } from '../domain/spec.ts';
 import type { Spec as GrpcSpec } from '../grpc/spec.ts';
 import type { Spec as HttpSpec } from '../http/spec.ts';
@@ -33,6 +33,8 @@ export interface EvidencePlan {
   } | null;
   /** What name servers are asked for besides the addresses of `name`, which is the default. */
   readonly question?: { readonly name: string; readonly type: RecordType };
+  /** The check that names a resolver to ask, and how; absent for the node's own. */
+  readonly resolver?: DnsSpec;
   /** The registration to look up even if the name exists. */
   readonly registration?: DomainSpec;
   /** Or why it cannot be gathered although the target has it. */

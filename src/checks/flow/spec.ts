@@ -49,7 +49,7 @@ const FlowStep = z.strictObject({
 });
 export type FlowStep = z.output<typeof FlowStep>;
 
-const { host, family, http2, tls, max_body } = HttpSpec.shape;
+const { host, http2, tls, max_body } = HttpSpec.shape;
 
 export const Spec = z
   .strictObject({
@@ -65,7 +65,7 @@ export const Spec = z
       .default({})
       .describe('Texts for {{name}} in the steps, such as passwords; best given as ${NAME} from the environment.'),
     timeout: Duration({ min: '100ms', max: '60s' }).default(30_000).describe('The longest that all steps may take.'),
-    family,
+    family: z.literal([4, 6]).optional().describe('IPv4 or IPv6 only. Default: IPv4 if the name has it, else IPv6.'),
     http2,
     tls,
     max_body,

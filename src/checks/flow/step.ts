@@ -88,7 +88,7 @@ async function followWithCookies(first: HopRequest, step: FlowStep, run: FlowRun
   const { spec, network, environment, jar } = run;
   const { clock } = environment;
   const { tls, http2, max_body } = spec;
-  const settings = { tls, http2, max_body, redirects: 0, proxy: undefined };
+  const settings = { tls, http2, max_body, redirects: 0, proxy: undefined, expect: step.expect };
   const readsBody =
     step.expect.body !== undefined || Object.values(step.capture).some((one) => 'json' in one || 'regex' in one);
   const visited = new Set<string>();

@@ -33,7 +33,7 @@ export function findUnmet(expected: HttpExpectation, response: ReceivedResponse)
     unmet('status', statusFailure(expected.status, head)) ??
     unmet('headers', headerFailure(expected.headers, head)) ??
     unmet('body', expected.body === undefined ? null : bodyFailure(expected.body, body, head)) ??
-    unmet('certificate', validityFailure(expected.certificate, response)) ??
+    unmet('certificate', validityFailure(expected, response)) ??
     unmet('latency', latencyFailure(expected.latency, response.seconds))
   );
 }
@@ -79,12 +79,12 @@ function headerMismatch(wanted: HeaderExpectation, values: readonly string[] | n
 }
 
 function validityFailure(
-  expected: HttpExpectation['certificate'],
+  { certificate: expected, stapled }: HttpExpectation,
   { certificate, now }: ReceivedResponse,
 ): Failure | null {
-  if (expected === undefined) return null;
+  if (expected === undefined && stapled === undefined) return null;
   if (certificate === null) return problem('tls', 'there is no certificate: the connection is not encrypted');
-  return remainingLifeFailure(certificate, expected.valid_for, now);
+  return expected === undefined ? null : remainingLifeFailure(certificate, expected.valid_for, now);
 }
 
 function latencyFailure(limitMs: number | undefined, seconds: number): Failure | null {

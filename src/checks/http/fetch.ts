@@ -61,7 +61,14 @@ export async function fetchDocument(
     body: body ?? null,
     sameOrigin: true,
   };
-  const spec = { tls: { verify: true, ...tls }, http2: 'auto' as const, max_body: largestBytes, redirects, proxy };
+  const spec = {
+    tls: { verify: true, ...tls },
+    http2: 'auto' as const,
+    max_body: largestBytes,
+    redirects,
+    proxy,
+    expect: {},
+  };
   const name = proxy === undefined ? target.name : placeOf(proxy).name;
   const pinned = known ?? attributeToProxy(proxy, await network.pin(name));
   if (known === undefined && isIP(name) === 0) watch.add('resolve', pinned.seconds);

@@ -6,6 +6,7 @@ import { formatDuration } from '#kernel/units.ts';
 import type { ProbeEnvironment } from '../check.ts';
 import { closeSocket, type Connection, type DataReceiver, type ConnectionFailure } from '../connection.ts';
 import type { PinnedAddress } from '../gate.ts';
+import { stapleFailure } from '../ocsp.ts';
 import { type Failure, failure } from '../outcome.ts';
 import type { Network } from '../reach.ts';
 import type { Certificate } from '../certificate.ts';
@@ -17,13 +18,14 @@ import { requestHttp1 } from './http1.ts';
 import { requestHttp2 } from './http2.ts';
 import type { HopRequest } from './redirect.ts';
 import { secureOptions } from './secure.ts';
-import type { HttpProxy } from './proxy.ts';
-import type { Spec } from './spec.ts';
+import type { HttpExpectation, Spec } from './spec.ts';
 import type { Stopwatch } from './stopwatch.ts';
-import { proxyFailure, openTunnel, placeOf, refusalOf, throughProxy } from './tunnel.ts';
+import { goThroughProxy, isDirect, isSocks, placeOf, proxyFailure, refusalOf, throughProxy } from './tunnel.ts';
 
 /** How requests are to be made. */
-export type HopSettings = Pick<Spec, 'tls' | 'http2' | 'max_body' | 'redirects' | 'proxy'>;
+export interface HopSettings extends Pick<Spec, 'tls' | 'http2' | 'max_body' | 'redirects' | 'proxy'> {
+  readonly expect: Pick<HttpExpectation, 'stapled'>;
+}
 
 export interface HopOptions {
   readonly spec: HopSettings;
@@ -63,7 +65,7 @@ export async function sendRequest(request: HopRequest, pinned: PinnedAddress, op
   if (security !== null && 'code' in security) return { ...result, failure: security };
   const { proxy } = spec;
   const port = proxy === undefined ? request.target.port : placeOf(proxy).port;
-  const incoming: DataReceiver | undefined = security === null ? { take: () => {} } : undefined;
+  const incoming: DataReceiver | undefined = security === null && isDirect(proxy) ? { take: () => {} } : undefined;
   watch.begin('connect', 'the connection');
   const use = async (connection: Connection | ConnectionFailure): Promise<HopResult> => {
     if (!connection.ok) {
@@ -80,8 +82,14 @@ export async function sendRequest(request: HopRequest, pinned: PinnedAddress, op
     watch.end(connection.seconds);
     result.timedBy = connection.timedBy;
     try {
-      if (security === null) await exchangePlainly(connection.socket, request, { ...options, incoming }, result);
-      else await exchangeSecurely(connection.socket, request, security, options, result);
+      await exchangeThrough(
+        connection.socket,
+        async (socket) => {
+          if (security === null) await exchangePlainly(socket, request, { ...options, incoming }, result);
+          else await exchangeSecurely(socket, request, security, options, result);
+        },
+        { request, options, result },
+      );
     } finally {
       watch.end();
     }
@@ -94,6 +102,46 @@ function resetFailure(error: Error, secured: boolean): Failure {
   return secured ? handshakeFailure(error) : exchangeFailure(error, 'the first byte');
 }
 
+interface HopExchange {
+  readonly request: HopRequest;
+  readonly options: HopOptions;
+  readonly result: HopResult;
+}
+
+/** Exchanges request and answer on a connection to the target, or to its proxy. */
+async function exchangeThrough(
+  socket: Socket,
+  use: (socket: Socket) => Promise<void>,
+  {
+    request: { target },
+    options: {
+      spec: { proxy },
+      network,
+      watch,
+      environment: { clock },
+    },
+    result,
+  }: HopExchange,
+): Promise<void> {
+  const isTunnel = proxy !== undefined && (target.secure || isSocks(proxy));
+  if (proxy === undefined || (!isTunnel && isDirect(proxy))) return use(socket);
+  watch.begin('proxy', 'the tunnel of the proxy');
+  const onResolved = (seconds: number) => {
+    watch.add('resolve', seconds);
+    watch.add('proxy', -seconds);
+  };
+  const through = await goThroughProxy(socket, isTunnel ? target : null, proxy, { network, clock, onResolved });
+  if (!through.ok) {
+    result.failure = through.failure;
+    return;
+  }
+  try {
+    await use(through.socket);
+  } finally {
+    if (through.socket !== socket) await closeSocket(through.socket);
+  }
+}
+
 type ExchangeOptions = HopOptions & { readonly incoming?: DataReceiver | undefined };
 
 async function exchangePlainly(
@@ -103,7 +151,7 @@ async function exchangePlainly(
   result: HopResult,
 ): Promise<void> {
   const { proxy } = options.spec;
-  if (proxy === undefined) return exchange(socket, request, options, result);
+  if (proxy === undefined || isSocks(proxy)) return exchange(socket, request, options, result);
   await exchange(socket, throughProxy(request, proxy), options, result);
   if (result.head?.status !== 407) return;
   result.failure = proxyFailure(proxy, failure('target', 'status', refusalOf('407', `407 ${result.head.reason}`)));
@@ -126,38 +174,29 @@ async function exchangeSecurely(
 ): Promise<void> {
   const { watch, spec, network, environment } = options;
   const { signal } = network;
-  if (spec.proxy !== undefined) {
-    watch.begin('proxy', 'the tunnel of the proxy');
-    result.failure = await tunnel(socket, request, spec.proxy, options);
-    if (result.failure !== null) return;
-  }
   watch.begin('tls', 'the TLS handshake');
   let secured: TLSSocket | null = null;
+  let staple: Buffer | null = null;
+  const isStapled = spec.expect.stapled === true;
+  const onStaple = isStapled ? (response: Buffer | null) => void (staple = response) : undefined;
   try {
-    secured = await startTls(socket, security, signal);
+    secured = await startTls(socket, { ...security, onStaple }, signal);
   } catch (error) {
     result.failure = lateFailure(signal, watch) ?? handshakeFailure(error);
     return;
   }
   watch.end();
   try {
-    const verified = verifyCertificate(secured, security.serverName, environment.clock.now());
+    const now = environment.clock.now();
+    const verified = verifyCertificate(secured, security.serverName, now);
     result.certificate = verified.certificate;
     result.tlsProtocol = secured.getProtocol();
     if (spec.tls.verify) result.failure = verified.failure;
+    const [leaf, issuer] = verified.chain;
+    if (isStapled && leaf !== undefined) result.failure ??= stapleFailure(staple, leaf, issuer, now);
     if (result.failure === null) await exchange(secured, request, options, result);
   } finally {
     await closeSocket(secured);
-  }
-}
-
-async function tunnel(socket: Socket, { target }: HopRequest, proxy: HttpProxy, { network, watch }: HopOptions) {
-  try {
-    return await openTunnel(socket, target, proxy, network.signal);
-  } catch (error) {
-    const late = lateFailure(network.signal, watch);
-    if (late === null) throw error;
-    return late;
   }
 }
 

@@ -20,7 +20,7 @@ export const http = defineCheck({
   schemes: ['http', 'https'],
   files,
   phases: ['resolve', 'connect', 'proxy', 'tls', 'first_byte', 'transfer'],
-  facts: ['certificate_expires_at'],
+  facts: ['certificate_expires_at', 'ipv4_seconds', 'ipv6_seconds', 'ip_protocol'],
   deadlineMs: ({ timeout, oauth2 }) => timeout + (oauth2?.timeout ?? 0),
   // The content is not needed: enough to see that one comes.
   overApi: { max_body: '64KiB' },

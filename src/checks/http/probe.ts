@@ -1,10 +1,13 @@
-import type { ProbeEnvironment, ProbeContext, Prober } from '../check.ts';
+import type { ProbeEnvironment, ProbeContext, Prober, WholeResponse } from '../check.ts';
+import { expiresAt } from '../certificate.ts';
+import { measureFamilies, type MeasuredFamily } from '../families.ts';
 import { failed, failure, type Outcome } from '../outcome.ts';
 import { reach } from '../reach.ts';
 import { loadHandshakeReader } from '../tcp-info.ts';
 import type { Detail } from './detail.ts';
 import { findUnmet } from './expect.ts';
-import { follow, unsent } from './follow.ts';
+import { follow, type RedirectResult, unsent } from './follow.ts';
+import type { Head } from './head.ts';
 import { loadResponseParser } from './llhttp.ts';
 import { type HttpFindings, report } from './report.ts';
 import { firstRequest } from './request.ts';
@@ -35,13 +38,15 @@ async function probe(
   const unread = unreadFile(spec);
   if (unread !== null) return failed(failure('node', 'unsupported', `the file of ${unread} was not read`));
   const { oauth2 } = spec;
-  if (oauth2 === undefined) return requestHop(spec, null, context, environment);
+  const requestAll = async (token: string | null) =>
+    measureFamilies(spec.family, async (family) => requestHop(spec, family, token, context, environment));
+  if (oauth2 === undefined) return requestAll(null);
   const token = await tokens.of(oauth2, spec, context);
   if (!token.ok) {
     const { source, code, message } = token.failure;
     return failed(failure(source, code, hideSecrets(spec)(message)));
   }
-  const outcome = await requestHop(spec, token.text, context, environment);
+  const outcome = await requestAll(token.text);
   if (outcome.detail?.status === 401) tokens.refused(oauth2, spec, token);
   return outcome;
 }
@@ -55,6 +60,7 @@ function unreadFile({ oauth2, proxy }: Spec): string | null {
 /** A request, those it is redirected to, and the expectations on the last answer. */
 async function requestHop(
   spec: Spec,
+  family: MeasuredFamily,
   token: string | null,
   context: ProbeContext,
   environment: ProbeEnvironment,
@@ -63,11 +69,14 @@ async function requestHop(
   const { proxy } = spec;
   const name = proxy === undefined ? request.target.name : placeOf(proxy).name;
   const watch = new Stopwatch(environment.clock);
-  return reach<Detail>({ name, family: spec.family, limitMs: spec.timeout, covers: 'check' }, context, environment, {
+  return reach<Detail>({ name, family, limitMs: spec.timeout, covers: 'check' }, context, environment, {
     async probe(site) {
       if (site.phases.resolve !== undefined) watch.add('resolve', site.phases.resolve);
-      const keep = spec.expect.body !== undefined;
+      const { onResponse } = context;
+      const keep = spec.expect.body !== undefined || onResponse !== undefined;
       const followed = await follow(request, site.pinned, { spec, environment, network: site, watch, keep });
+      if (onResponse !== undefined && followed.head !== null)
+        onResponse(wholeResponse(followed, followed.head, watch, environment.clock.now()));
       return report(spec, assess(spec, { ...followed, watch }, environment.clock.now()), token);
     },
     unreached(refused, { resolve }) {
@@ -76,6 +85,25 @@ async function requestHop(
       return report(spec, { ...unsent, watch, hops: [], address: null, unmet: null, failure: reason }, token);
     },
   });
+}
+
+function wholeResponse(
+  { body, failure, certificate, address }: RedirectResult,
+  head: Head,
+  watch: Stopwatch,
+  receivedAt: number,
+): WholeResponse {
+  const { transfer: _body, ...untilHead } = watch.phases;
+  return {
+    status: head.status,
+    valuesOf: head.valuesOf,
+    body: failure === null ? (body?.content ?? null) : null,
+    isComplete: body?.complete ?? true,
+    address,
+    receivedAt,
+    headSeconds: Object.values(untilHead).reduce((sum, seconds) => sum + seconds, 0),
+    certificateExpiresAt: certificate === null ? null : expiresAt(certificate) * 1_000,
+  };
 }
 
 function assess(spec: Spec, finding: Omit<HttpFindings, 'unmet'>, now: number): HttpFindings {

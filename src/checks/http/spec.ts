@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { messageOf } from '#kernel/errors.ts';
 import { Duration, Size } from '#kernel/units.ts';
 import { type Endpoint, formatHost, formatHostPort, Host, portOf } from '../endpoint.ts';
+import { ConnectionFamily, refuseBothWithProxy, refuseFamiliesOfAddress } from '../families.ts';
 import { oneOrMore } from '../one-or-more.ts';
 import { PatternText } from '../pattern.ts';
 import { compilePath } from './json-path.ts';
@@ -93,6 +94,10 @@ export const HttpExpectation = z.strictObject({
     .strictObject({ valid_for: Duration({ max: '3650d' }).describe('How long it must still be valid, such as "14d".') })
     .optional()
     .describe('What the certificate must be.'),
+  stapled: z
+    .literal(true)
+    .optional()
+    .describe('The server must staple an OCSP response, which says that the certificate is not revoked.'),
 });
 export type HttpExpectation = z.output<typeof HttpExpectation>;
 
@@ -137,11 +142,8 @@ export const Spec = z
       .optional()
       .describe('Bearer token (RFC 6750); wins over basic_auth.'),
     oauth2: OAuth2.optional().describe('Gets the bearer token by client credentials (RFC 6749, 4.4).'),
-    proxy: HttpProxy.optional().describe('An HTTP proxy to go through: by CONNECT for https.'),
-    family: z
-      .union([z.literal(4), z.literal(6)])
-      .optional()
-      .describe('IP version to use. Default: IPv4 if the name has it.'),
+    proxy: HttpProxy.optional().describe('A proxy to go through: HTTP, by CONNECT for https, or SOCKS 5.'),
+    family: ConnectionFamily,
     http2: z.enum(['auto', 'never']).default('auto').describe('Whether HTTP/2 is offered to a TLS server.'),
     redirects: z.int().min(0).max(5).default(0).describe('How many redirects are followed; none by default.'),
     tls: Tls.prefault({}).describe('Certificates and names for https.'),
@@ -150,7 +152,10 @@ export const Spec = z
       .describe('How much of the body is read, counted after decompression if its content is examined.'),
     expect: HttpExpectation.prefault({}).describe('What makes the answer a good one.'),
   })
-  .superRefine(({ oauth2, bearer, basic_auth, headers }, context) => {
+  .superRefine((spec, context) => {
+    const { oauth2, bearer, basic_auth, headers } = spec;
+    refuseFamiliesOfAddress(spec, context);
+    refuseBothWithProxy(spec, context);
     if (oauth2 === undefined) return;
     const named = Object.keys(headers).some((name) => name.toLowerCase() === 'authorization');
     if (bearer === undefined && basic_auth === undefined && !named) return;

@@ -40,11 +40,16 @@ export function createTokens(environment: ProbeEnvironment): Tokens {
   return {
     async of(oauth2, spec, context) {
       const find = async (): Promise<CacheableValue<Token>> =>
-        within({ family: spec.family, limitMs: oauth2.timeout }, context, environment, async (network) => {
-          const wanted = { ...requestOf(oauth2), largestBytes: largestAnswer, redirects: 0, tls: { ca: oauth2.ca } };
-          const fetched = await fetchDocument({ ...wanted, proxy: spec.proxy }, network, environment);
-          return readToken(oauth2, fetched);
-        });
+        within(
+          { family: spec.family === 'both' ? undefined : spec.family, limitMs: oauth2.timeout },
+          context,
+          environment,
+          async (network) => {
+            const wanted = { ...requestOf(oauth2), largestBytes: largestAnswer, redirects: 0, tls: { ca: oauth2.ca } };
+            const fetched = await fetchDocument({ ...wanted, proxy: spec.proxy }, network, environment);
+            return readToken(oauth2, fetched);
+          },
+        );
       return tokens.of(keyOf(oauth2, spec), context.signal, find);
     },
     refused(oauth2, spec, token) {

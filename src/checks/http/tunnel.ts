@@ -1,27 +1,49 @@
-import type { Socket } from 'node:net';
-import { orAbort } from '#kernel/clock.ts';
+import { isIP, type Socket } from 'node:net';
+import { type Clock, DeadlineError, orAbort } from '#kernel/clock.ts';
 import { singleLine } from '#kernel/text.ts';
+import { formatDuration } from '#kernel/units.ts';
+import { closeSocket } from '../connection.ts';
 import { formatHostPort, formatHost, parseEndpoint } from '../endpoint.ts';
 import type { PinnedAddress, GateRefusal } from '../gate.ts';
 import { type Failure, failure, thirdPartyFailure } from '../outcome.ts';
+import type { Network } from '../reach.ts';
+import { handshakeFailure, startTls, verifyCertificate } from '../tls-connection.ts';
 import { EndedEarly } from './body.ts';
 import { exchangeFailure } from './exchange-failure.ts';
 import { HeadersTooLarge, maxHeaderBytes } from './head.ts';
 import { type HopRequest, type RedirectTarget, urlOf } from './redirect.ts';
 import { encodeBasic } from './request.ts';
 import type { HttpProxy } from './proxy.ts';
+import { connectOverSocks, SocksRefusal } from './socks.ts';
 
 /** Where a proxy is. */
 export function placeOf({ url }: HttpProxy): { readonly name: string; readonly port: number } {
   const endpoint = parseEndpoint(url);
   if (!endpoint.ok) throw new TypeError(`proxy "${url}" ${endpoint.message}`);
-  return { name: endpoint.name, port: endpoint.port ?? 80 };
+  return { name: endpoint.name, port: endpoint.port ?? (isSocks({ url }) ? 1080 : isOverTls({ url }) ? 443 : 80) };
+}
+
+/** Whether a proxy speaks SOCKS: then it makes a tunnel to any target. */
+export function isSocks({ url }: Pick<HttpProxy, 'url'>): boolean {
+  return url.toLowerCase().startsWith('socks');
+}
+
+function isOverTls({ url }: Pick<HttpProxy, 'url'>): boolean {
+  return url.toLowerCase().startsWith('https:');
+}
+
+/** Whether the request can be sent as soon as there is a connection: to the target, or to a proxy over HTTP without TLS. */
+export function isDirect(proxy: HttpProxy | undefined): boolean {
+  return proxy === undefined || (!isSocks(proxy) && !isOverTls(proxy));
 }
 
 /** A failure to reach or to use a proxy: it tells nothing of the target. */
 export function proxyFailure(proxy: HttpProxy, reason: Failure): Failure {
   const { name, port } = placeOf(proxy);
-  return thirdPartyFailure(`the proxy ${formatHostPort(name, port)}`, reason);
+  const { password } = proxy;
+  const message =
+    password === undefined || password === '' ? reason.message : reason.message.replaceAll(password, '***');
+  return thirdPartyFailure(`the proxy ${formatHostPort(name, port)}`, { ...reason, message });
 }
 
 /** What became of the name that was resolved: that of the proxy, if there is one. */
@@ -38,13 +60,101 @@ export function throughProxy(request: HopRequest, proxy: HttpProxy): HopRequest 
   return { ...request, target: { ...target, path: urlOf(target) }, headers: { ...headers, ...credentialsOf(proxy) } };
 }
 
+/** Where a tunnel is to lead. */
+export type TunnelTarget = Pick<RedirectTarget, 'name' | 'port'>;
+
+export interface TunnelOptions {
+  readonly network: Pick<Network, 'pin' | 'signal'>;
+  readonly clock: Clock;
+  /** Called with the seconds that resolving the name of the target took, if the node does. */
+  readonly onResolved: (seconds: number) => void;
+}
+
+export type TunnelResult =
+  | { readonly ok: true; readonly socket: Socket }
+  | { readonly ok: false; readonly failure: Failure };
+
 /**
- * Has a proxy connect to the target (RFC 9110, section 9.3.6): null where the socket leads there now, else why not. Rejects as
- * soon as the signal is aborted.
+ * Goes through a proxy on an open connection to it: TLS if it wants that, and a tunnel to the target, or none if that is null. The
+ * caller closes the socket of the result before the one below it. Rejects only if the check was cancelled.
  */
-export async function openTunnel(
+export async function goThroughProxy(
   socket: Socket,
-  target: RedirectTarget,
+  target: TunnelTarget | null,
+  proxy: HttpProxy,
+  options: TunnelOptions,
+): Promise<TunnelResult> {
+  const { signal } = options.network;
+  // Until the proxy has been asked for the target, silence is its own.
+  let isAsked = false;
+  let open = socket;
+  try {
+    if (isOverTls(proxy)) {
+      const { name } = placeOf(proxy);
+      const secured = await startTls(socket, { serverName: name, ca: proxy.ca }, signal);
+      open = secured;
+      const wrong = verifyCertificate(secured, name, options.clock.now()).failure;
+      if (wrong !== null) throw new SocksRefusal(wrong, false);
+    }
+    const onAsked = () => {
+      isAsked = true;
+    };
+    const wrong = target === null ? null : await openTunnel(open, target, proxy, { ...options, onAsked });
+    if (wrong === null) return { ok: true, socket: open };
+    if (open !== socket) await closeSocket(open);
+    return { ok: false, failure: wrong };
+  } catch (error) {
+    if (open !== socket) await closeSocket(open);
+    const reason: unknown = signal.reason;
+    if (reason instanceof DeadlineError) {
+      const late = failure(
+        'target',
+        'timeout',
+        `timeout after ${formatDuration(reason.ms)} while waiting for the tunnel of the proxy`,
+      );
+      return { ok: false, failure: isAsked ? late : proxyFailure(proxy, late) };
+    }
+    signal.throwIfAborted();
+    if (error instanceof SocksRefusal)
+      return { ok: false, failure: error.ofTarget ? error.failure : proxyFailure(proxy, error.failure) };
+    return {
+      ok: false,
+      failure: proxyFailure(
+        proxy,
+        open === socket && isOverTls(proxy) ? handshakeFailure(error) : exchangeFailure(error, 'the tunnel'),
+      ),
+    };
+  }
+}
+
+async function openTunnel(
+  socket: Socket,
+  target: TunnelTarget,
+  proxy: HttpProxy,
+  { network, onResolved, onAsked }: TunnelOptions & { readonly onAsked: () => void },
+): Promise<Failure | null> {
+  if (!isSocks(proxy)) {
+    onAsked();
+    return connectOverHttp(socket, target, proxy, network.signal);
+  }
+  let host = target.name;
+  if (proxy.url.toLowerCase().startsWith('socks5:') && isIP(host) === 0) {
+    const pinned = await network.pin(host);
+    onResolved(pinned.seconds);
+    if (!pinned.ok) return pinned.failure;
+    host = pinned.address;
+  }
+  const { username, password } = proxy;
+  const credentials = username === undefined || password === undefined ? null : { username, password };
+  const { port } = target;
+  await connectOverSocks(socket, { host, port, credentials, onAccepted: onAsked, signal: network.signal });
+  return null;
+}
+
+/** Has a proxy connect to the target (RFC 9110, section 9.3.6): null where the socket leads there now, else why not. */
+async function connectOverHttp(
+  socket: Socket,
+  target: TunnelTarget,
   proxy: HttpProxy,
   signal: AbortSignal,
 ): Promise<Failure | null> {
@@ -53,15 +163,10 @@ export async function openTunnel(
   for (const [name, value] of Object.entries(credentialsOf(proxy))) lines.push(`${name}: ${value}`);
   const head = readHead(socket);
   socket.write(`${lines.join('\r\n')}\r\n\r\n`, 'latin1');
-  try {
-    return judge(await orAbort(head, signal), target, proxy);
-  } catch (error) {
-    if (signal.aborted) throw error;
-    return proxyFailure(proxy, exchangeFailure(error, 'the tunnel'));
-  }
+  return judge(await orAbort(head, signal), target, proxy);
 }
 
-function judge(head: string, target: RedirectTarget, proxy: HttpProxy): Failure | null {
+function judge(head: string, target: TunnelTarget, proxy: HttpProxy): Failure | null {
   const [, code, reason = ''] = /^HTTP\/1\.[01] ([1-9]\d\d)(?: ([^\r\n]*))?\r?\n/.exec(head) ?? [];
   if (code === undefined) return proxyFailure(proxy, failure('target', 'protocol', 'its answer is not valid HTTP'));
   if (code.startsWith('2')) return null;

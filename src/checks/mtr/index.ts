@@ -4,6 +4,7 @@ import { Detail, forStrangers } from './detail.ts';
 import { evidence } from './evidence.ts';
 import { lines } from './lines.ts';
 import { apiOptions } from './over-api.ts';
+import { rawOutput } from './raw-output.ts';
 import { deadlineMs, Spec } from './spec.ts';
 import { table } from './table.ts';
 
@@ -18,6 +19,8 @@ export const mtr = defineCheck({
   deadlineMs,
   apiOptions,
   sendsMany: true,
+  givesInterim: true,
+  rawOutput,
   evidence,
   port: () => null,
   start: async (environment) => (await import('./probe.ts')).startMtr(environment),

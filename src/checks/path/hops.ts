@@ -22,6 +22,13 @@ export function hopsOf(plan: RoundsPlan, result: RoundsResult): PathHops {
   return { hops: all.slice(0, lastAnswered + 1), end: 'silent' };
 }
 
+/** The hops so far, up to the last one that answered. */
+export function interimHopsOf(plan: RoundsPlan, result: RoundsResult): PathHops {
+  const hops = byHop(plan, result);
+  const last = hops.findLastIndex(({ probes }) => probes.some(({ kind }) => kind !== 'none'));
+  return { hops: hops.slice(0, last + 1), end: 'measuring' };
+}
+
 function byHop(plan: RoundsPlan, result: RoundsResult): PathHop[] {
   const last = result.lastHop ?? plan.maxHops;
   return Array.from({ length: last }, (_, index) => index + 1).flatMap((hop) => {

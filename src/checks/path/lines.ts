@@ -27,11 +27,16 @@ const marks: Readonly<Record<PathProbe['kind'], string>> = {
   none: '',
 };
 
-/** The round trip of a probe, `*` for none, and a mark if a router refused it. */
-export function timeOf({ seconds, kind, mtu }: PathProbe): string {
+/** The mark of a probe that a router refused, such as ` !X`, ` !F-1400`; empty for others. */
+export function markOf({ kind, mtu }: PathProbe): string {
+  return `${marks[kind]}${mtu === undefined ? '' : `-${mtu}`}`;
+}
+
+/** The round trip of a probe, `*` for none, and its mark. */
+export function timeOf(probe: PathProbe): string {
+  const { seconds, kind } = probe;
   if (kind === 'none') return '*';
-  const size = mtu === undefined ? '' : `-${mtu}`;
-  return `${seconds === null ? '?' : formatSeconds(seconds)}${marks[kind]}${size}`;
+  return `${seconds === null ? '?' : formatSeconds(seconds)}${markOf(probe)}`;
 }
 
 /** How a path ends that did not get to the destination; nothing if it did. */
@@ -43,6 +48,7 @@ export function endLine({ end, hops }: PathTrace): readonly string[] {
     silent: hops.length === 0 ? 'no answer' : 'no answer from here on',
     limit: 'not reached',
     error: null,
+    measuring: null,
   } as const;
   const text = texts[end];
   return text === null ? [] : [text];

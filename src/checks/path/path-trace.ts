@@ -56,9 +56,9 @@ export type PathHop = z.infer<typeof PathHop>;
 
 /**
  * How a path ends: the destination answered; a router or the destination refused the probe; an address came again after another;
- * silence after the last hop; all hops answered without the destination; probes could not be sent.
+ * silence after the last hop; all hops answered without the destination; probes could not be sent. `measuring`: not yet, in interim results.
  */
-export const PathEnd = z.enum(['reached', 'rejected', 'loop', 'silent', 'limit', 'error']);
+export const PathEnd = z.enum(['reached', 'rejected', 'loop', 'silent', 'limit', 'error', 'measuring']);
 export type PathEnd = z.infer<typeof PathEnd>;
 
 /** Whether packets of 1,500 bytes that must not be split get through while small ones do. */

@@ -72,7 +72,11 @@ async function probe<Spec extends PathSpec, Detail>(
         localAddress: environment.localAddress[family],
         ...pace(spec),
       };
-      const traced = await tracePath(options, environment, signal);
+      const { onInterim } = context;
+      const passOn = (trace: PathTrace) =>
+        onInterim?.(conclude(asNames?.nameHops(trace) ?? trace, spec, phases).detail);
+      const dependencies = { ...environment, onInterim: onInterim && passOn };
+      const traced = await tracePath(options, dependencies, signal);
       const named = spec.names ? await withNames(traced, hopNamesMs, clock, signal) : traced;
       return conclude(asNames?.nameHops(named) ?? named, spec, phases);
     },

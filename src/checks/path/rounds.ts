@@ -34,6 +34,12 @@ export interface ProbeArrival {
   readonly mtu?: number;
 }
 
+/** Takes the probes so far whose answers are in or not waited for any more. */
+export type InterimListener = (result: RoundsResult) => void;
+
+/** The shortest time from one interim result to the next. */
+const interimEveryMs = 200;
+
 /** All probes of a measurement. */
 export interface RoundsResult {
   readonly probes: readonly SentProbe[];
@@ -82,13 +88,21 @@ export const singleTotalMs = 3_000;
 export async function runRounds(
   socket: PathSocket,
   plan: RoundsPlan,
-  clock: Clock,
+  { clock, onInterim }: { readonly clock: Clock; readonly onInterim?: InterimListener | undefined },
   signal: AbortSignal,
 ): Promise<RoundsResult> {
   const rounds = new Rounds(socket, plan, clock);
+  let passedOn = 0;
+  let interimAt = clock.elapsed();
   while (!rounds.isDone) {
-    await sleep(clock, rounds.pauseMs(), signal);
+    const hasNews = onInterim !== undefined && rounds.answers > passedOn;
+    const untilInterim = hasNews ? Math.max(interimAt - clock.elapsed(), shortestMs) : Infinity;
+    await sleep(clock, Math.min(rounds.pauseMs(), untilInterim), signal);
     rounds.advance();
+    if (rounds.answers === passedOn || clock.elapsed() < interimAt) continue;
+    passedOn = rounds.answers;
+    interimAt = clock.elapsed() + interimEveryMs;
+    onInterim?.(rounds.interim);
   }
   if (rounds.hasNameless) await askOneByOne(rounds, plan, clock, signal);
   return rounds.result;
@@ -120,6 +134,7 @@ class Rounds {
   #end: number;
   #isEnded = false;
   #endsRefused = false;
+  #answers = 0;
   #answeredHop = 0;
   /** Whether answers without a time of the kernel were read as they came. */
   #isWatched = false;
@@ -144,6 +159,17 @@ class Rounds {
     return this.#probes.every(
       ({ hop, answer, sent }) => answer !== null || hop > this.#end || sent.elapsedMs <= before,
     );
+  }
+
+  /** How many probes were answered. */
+  get answers(): number {
+    return this.#answers;
+  }
+
+  get interim(): RoundsResult {
+    const before = this.#clock.elapsed() - this.#plan.waitMs;
+    const probes = this.#probes.filter(({ answer, sent }) => answer !== null || sent.elapsedMs <= before);
+    return { ...this.result, probes };
   }
 
   get hasNameless(): boolean {
@@ -256,6 +282,7 @@ class Rounds {
     if (ms > this.#plan.waitMs) return;
     const isTimed = kind !== 'refused' || this.#isWatched;
     const measured = seconds ?? (isTimed ? Math.round(ms * 1_000) / 1e6 : null);
+    this.#answers += 1;
     this.#answeredHop = Math.max(this.#answeredHop, probe.hop);
     probe.answer = { address, kind, seconds: measured, ...(mtu !== undefined && { mtu }) };
     if (!isFinal(kind)) return;

@@ -6,7 +6,7 @@ import { describeError, loadLibc, type PingLibc } from '../ping/libc.ts';
 import { openConnectionProbes } from './connection-probes.ts';
 import { openDatagramProbes } from './datagram-probes.ts';
 import { openEchoProbes } from './echo-probes.ts';
-import { hopsOf } from './hops.ts';
+import { hopsOf, interimHopsOf } from './hops.ts';
 import { measureLarge } from './large.ts';
 import type { OpenedPathSocket } from './probe-socket.ts';
 import { hasReached, runRounds, type RoundsPlan } from './rounds.ts';
@@ -42,6 +42,8 @@ export interface TraceOptions {
 export interface TraceDependencies {
   readonly clock: Clock;
   readonly random: Random;
+  /** Takes the path so far, with the end `measuring`, five times a second at the most. */
+  readonly onInterim?: ((trace: Trace) => void) | undefined;
 }
 
 const defaults = { maxHops: 30, queries: 3, everyMs: 50 } as const;
@@ -63,7 +65,7 @@ export async function pathLibc(): Promise<PingLibc> {
  */
 export async function tracePath(
   options: TraceOptions,
-  { clock, random }: TraceDependencies,
+  { clock, random, onInterim }: TraceDependencies,
   signal: AbortSignal,
 ): Promise<Trace> {
   const { address, family, protocol, waitMs, localAddress } = options;
@@ -99,7 +101,16 @@ export async function tracePath(
             },
             signal,
           )
-        : runRounds(opened.socket, plan, clock, signal),
+        : runRounds(
+            opened.socket,
+            plan,
+            {
+              clock,
+              onInterim:
+                onInterim && ((rounds) => onInterim({ ...subject, ...interimHopsOf(plan, rounds), mtu: null })),
+            },
+            signal,
+          ),
       echoes?.ok === true ? measureLarge(echoes.socket, { maxHops, waitMs }, clock, signal) : null,
     ]);
     return {
@@ -127,7 +138,7 @@ async function findDistance(
   if (!opened.ok) return null;
   try {
     const icmp: RoundsPlan = { ...plan, protocol: 'icmp', rounds: 1 };
-    const { probes, lastHop } = await runRounds(opened.socket, icmp, clock, signal);
+    const { probes, lastHop } = await runRounds(opened.socket, icmp, { clock }, signal);
     const isReached = probes.some(({ hop, answer }) => hop === lastHop && answer !== null && hasReached(icmp, answer));
     return isReached ? lastHop : null;
   } finally {

@@ -20,7 +20,7 @@ export const ping = defineCheck({
   Spec,
   Detail,
   phases: ['resolve'],
-  facts: ['loss', 'rtt_min', 'rtt_mean', 'rtt_max', 'rtt_deviation'],
+  facts: ['loss', 'rtt_min', 'rtt_mean', 'rtt_max', 'rtt_deviation', 'ipv4_seconds', 'ipv6_seconds'],
   deadlineMs,
   apiOptions,
   evidence,

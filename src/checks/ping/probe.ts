@@ -2,6 +2,7 @@ import { messageOf } from '#kernel/errors.ts';
 import { onceFor } from '#kernel/once-for.ts';
 import type { ProbeEnvironment, Prober } from '../check.ts';
 import type { AddressFamily } from '../address.ts';
+import { measureFamilies } from '../families.ts';
 import { failed, failure, type Outcome } from '../outcome.ts';
 import { reach, type ProbeDestination } from '../reach.ts';
 import { encodeSocketAddress } from './socket-address.ts';
@@ -40,11 +41,13 @@ export async function startPing(environment: ProbeEnvironment): Promise<Prober<S
     capability: { able: true },
     timedByKernel: true,
     probe: async (spec, context) => {
-      const destination = { name: spec.host, family: spec.family, limitMs: nameTimeoutMs, covers: 'name' } as const;
-      return reach<Detail>(destination, context, environment, {
-        probe: async (site) =>
-          sendEchoes(prepare(spec), opened[site.pinned.family], site, environment, context.isPatient === true),
-      });
+      const { host: name } = spec;
+      return measureFamilies<Detail>(spec.family, async (family) =>
+        reach<Detail>({ name, family, limitMs: nameTimeoutMs, covers: 'name' }, context, environment, {
+          probe: async (site) =>
+            sendEchoes(prepare(spec), opened[site.pinned.family], site, environment, context.isPatient === true),
+        }),
+      );
     },
     async close() {
       for (const one of Object.values(opened)) if (one.ok) one.exchange.close();

@@ -28,6 +28,8 @@ export interface ConversationOptions {
   readonly findings: Findings;
   readonly clock: Clock;
   readonly signal: AbortSignal;
+  /** Whether the server must staple an OCSP response that says that its certificate is good. */
+  readonly wantsStaple?: boolean;
   /** Called with all that comes, decrypted if TLS was started. */
   readonly onBytes?: (bytes: Buffer) => void;
   /** Called if the other side ends the connection while something is said or heard. */

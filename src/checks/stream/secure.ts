@@ -4,6 +4,7 @@ import { type Clock, DeadlineError } from '#kernel/clock.ts';
 import { formatDuration } from '#kernel/units.ts';
 import { expiresAt } from '../certificate.ts';
 import { closeSocket } from '../connection.ts';
+import { stapleFailure } from '../ocsp.ts';
 import { type Fact, type Failure, failure, type Phase, toSeconds } from '../outcome.ts';
 import { handshakeFailure, startTls, verifyCertificate } from '../tls-connection.ts';
 import type { Tls, TlsConnection } from './tls.ts';
@@ -17,6 +18,8 @@ export interface SecureOptions {
   readonly clock: Clock;
   readonly signal: AbortSignal;
   readonly alpn?: readonly string[];
+  /** Whether the server must staple an OCSP response that says that its certificate is good. */
+  readonly wantsStaple?: boolean;
 }
 
 export type TlsResult =
@@ -28,13 +31,16 @@ export async function secure(
   socket: Socket,
   name: string,
   wishes: Tls,
-  { findings, clock, signal, alpn }: SecureOptions,
+  { findings, clock, signal, alpn, wantsStaple = false }: SecureOptions,
 ): Promise<TlsResult> {
   const serverName = wishes.server_name ?? name;
   const start = clock.elapsed();
   let secured: TLSSocket;
+  let staple: Buffer | null = null;
   try {
-    secured = await startTls(socket, { serverName, ca: wishes.ca, minVersion: wishes.min_version, alpn }, signal);
+    const onStaple = wantsStaple ? (response: Buffer | null) => void (staple = response) : undefined;
+    const options = { serverName, ca: wishes.ca, minVersion: wishes.min_version, alpn, onStaple };
+    secured = await startTls(socket, options, signal);
   } catch (error) {
     if (error instanceof DeadlineError) {
       const late = failure('target', 'timeout', `no TLS handshake within ${formatDuration(error.ms)}`);
@@ -45,11 +51,14 @@ export async function secure(
   }
   try {
     findings.phases.tls = toSeconds(clock.elapsed() - start);
-    const { certificate, failure: wrong } = verifyCertificate(secured, serverName, clock.now());
+    const { certificate, failure: untrusted, chain } = verifyCertificate(secured, serverName, clock.now());
     if (certificate !== null) findings.facts.certificate_expires_at = expiresAt(certificate);
     const cipher = secured.getCipher().standardName;
     const tls = { protocol: secured.getProtocol() ?? '', cipher, certificate };
-    if (wrong === null || !wishes.verify) return { ok: true, socket: secured, tls };
+    const [leaf, issuer] = chain;
+    const unstapled = wantsStaple && leaf !== undefined ? stapleFailure(staple, leaf, issuer, clock.now()) : null;
+    const wrong = (wishes.verify ? untrusted : null) ?? unstapled;
+    if (wrong === null) return { ok: true, socket: secured, tls };
     await closeSocket(secured);
     return { ok: false, failure: wrong, tls };
   } catch (error) {

@@ -1,8 +1,11 @@
+import type { Socket } from 'node:net';
 import type { ProbeEnvironment, ProbeContext } from '../check.ts';
-import type { HandshakeTime } from '../connection.ts';
+import { closeSocket, type HandshakeTime } from '../connection.ts';
 import { endpointOf, portOf } from '../endpoint.ts';
+import { measureFamilies } from '../families.ts';
+import { goThroughProxy, placeOf, proxyFailure } from '../http/tunnel.ts';
 import { streamFailure } from '../network-errors.ts';
-import { failed, type Failure, type Outcome } from '../outcome.ts';
+import { failed, type Failure, failure, type Outcome, toSeconds } from '../outcome.ts';
 import { reach, type ProbeDestination } from '../reach.ts';
 import { handshakeFailure } from '../tls-connection.ts';
 import { converse, type Findings } from '../stream/conversation.ts';
@@ -15,29 +18,64 @@ export async function probe(
   context: ProbeContext,
   environment: ProbeEnvironment,
 ): Promise<Outcome<Detail>> {
+  const { proxy, timeout: limitMs } = spec;
+  // Only the reader of the configuration reads files.
+  if (proxy?.password_file !== undefined)
+    return failed(failure('node', 'unsupported', 'the file of proxy.password_file was not read'));
+  const endpoint = endpointOf(spec.host);
+  const { name, port } = proxy === undefined ? { name: endpoint.name, port: portOf(endpoint) } : placeOf(proxy);
+  const ofProxy = (reason: Failure) => (proxy === undefined ? reason : proxyFailure(proxy, reason));
+  return measureFamilies<Detail>(spec.family, async (family) =>
+    reach<Detail>({ name, family, limitMs, covers: 'check' }, context, environment, {
+      probe: async (site) =>
+        site.connect(site.pinned, port, async (connection) => {
+          const { phases } = site;
+          const { address } = site.pinned;
+          if (connection.ok) return talk(spec, connection, site, environment);
+          const { reset } = connection;
+          if (reset === null || proxy !== undefined) return failed(ofProxy(connection.failure), { address, phases });
+          return conclude(afterReset(spec, reset.error), reset, { address, ...findingsOf(reset, phases) });
+        }),
+      unreached: (refused, phases) => failed(ofProxy(refused.failure), { phases }),
+    }),
+  );
+}
+
+/** All that is done on an open connection, through the proxy if there is one. */
+async function talk(
+  spec: Spec,
+  connection: HandshakeTime & { readonly socket: Socket },
+  { pinned: { address }, phases, signal, pin }: ProbeDestination,
+  { clock }: ProbeEnvironment,
+): Promise<Outcome<Detail>> {
   const endpoint = endpointOf(spec.host);
   const { name } = endpoint;
-  const destination = { name, family: spec.family, limitMs: spec.timeout, covers: 'check' } as const;
-  return reach<Detail>(destination, context, environment, {
-    probe: async ({ pinned, phases, signal, connect }) =>
-      connect(pinned, portOf(endpoint), async (connection) => {
-        const { address } = pinned;
-        if (connection.ok) {
-          const findings = findingsOf(connection, phases);
-          const problem = await converse(conversationOf(spec), connection.socket, {
-            tls: tlsSettingsOf(spec),
-            name,
-            findings,
-            clock: environment.clock,
-            signal,
-          });
-          return conclude(problem, connection, { address, ...findings });
-        }
-        const { reset } = connection;
-        if (reset === null) return failed(connection.failure, { address, phases });
-        return conclude(afterReset(spec, reset.error), reset, { address, ...findingsOf(reset, phases) });
-      }),
+  const findings = findingsOf(connection, phases);
+  const known = { address, ...findings };
+  const options = { tls: tlsSettingsOf(spec), name, findings, clock, signal };
+  if (spec.proxy === undefined) {
+    return conclude(await converse(conversationOf(spec), connection.socket, options), connection, known);
+  }
+  const start = clock.elapsed();
+  let resolveSeconds = 0;
+  const through = await goThroughProxy(connection.socket, { name, port: portOf(endpoint) }, spec.proxy, {
+    network: { pin, signal },
+    clock,
+    onResolved(seconds) {
+      resolveSeconds = seconds;
+      findings.phases.resolve = (phases.resolve ?? 0) + seconds;
+    },
   });
+  findings.phases.proxy = Math.max(0, toSeconds(clock.elapsed() - start) - resolveSeconds);
+  if (!through.ok) return failed(through.failure, known);
+  try {
+    const problem = await converse(conversationOf(spec), through.socket, options);
+    // The way to the target is that to the proxy and from there on.
+    const seconds = Math.round((connection.seconds + findings.phases.proxy) * 1e6) / 1e6;
+    return conclude(problem, { ...connection, seconds }, known);
+  } finally {
+    if (through.socket !== connection.socket) await closeSocket(through.socket);
+  }
 }
 
 type TcpFindings = Findings & { readonly detail: Detail };
@@ -55,7 +93,7 @@ function findingsOf(
 
 function conclude(
   problem: Failure | null,
-  { seconds }: HandshakeTime,
+  { seconds }: Pick<HandshakeTime, 'seconds'>,
   found: TcpFindings & { readonly address: string },
 ): Outcome<Detail> {
   return problem === null ? { status: 'up', seconds, ...found } : failed(problem, { seconds, ...found });

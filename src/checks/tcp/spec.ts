@@ -3,6 +3,8 @@ import { Duration } from '#kernel/units.ts';
 import { formatHostPort, Host, portOf } from '../endpoint.ts';
 import { AnswerPattern, Payload } from '../payload.ts';
 import { Tls } from '../stream/tls.ts';
+import { ConnectionFamily, refuseBothWithProxy, refuseFamiliesOfAddress } from '../families.ts';
+import { HttpProxy } from '../http/proxy.ts';
 import { dialogueOf, StreamPreset } from '../stream/presets.ts';
 import type { Step } from '../stream/step.ts';
 
@@ -23,7 +25,8 @@ export const Spec = z
     timeout: Duration({ min: '100ms', max: '60s' })
       .default(5_000)
       .describe('For everything together: name, connection, TLS, answer.'),
-    family: z.literal([4, 6]).optional().describe('IPv4 or IPv6 only. Default: IPv4 if the name has it, else IPv6.'),
+    family: ConnectionFamily,
+    proxy: HttpProxy.optional().describe('A proxy to go through: HTTP, by CONNECT, or SOCKS 5.'),
     tls: z
       .union([z.boolean(), Tls])
       .default(false)
@@ -44,6 +47,8 @@ export const Spec = z
     starttls: z.literal(true).optional().describe("Whether to start TLS by the preset's own command, not at once."),
   })
   .superRefine((spec, context) => {
+    refuseFamiliesOfAddress(spec, context);
+    refuseBothWithProxy(spec, context);
     const say = (path: string, message: string) => context.addIssue({ code: 'custom', path: [path], message });
     const ways = [spec.preset, spec.steps, spec.send ?? spec.expect].filter((way) => way !== undefined);
     if (ways.length > 1)

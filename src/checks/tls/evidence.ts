@@ -1,5 +1,6 @@
 import { endpointOf } from '../endpoint.ts';
 import type { EvidencePlan } from '../evidence/plan.ts';
+import { evidenceFamily } from '../families.ts';
 import { dialoguePlan } from '../stream/evidence.ts';
 import { untilTls } from '../stream/presets.ts';
 import { type Spec, tlsPortOf } from './spec.ts';
@@ -10,7 +11,7 @@ export function evidence(spec: Spec): EvidencePlan {
   const steps = (spec.starttls === undefined ? null : untilTls(spec.starttls)) ?? [{ do: 'starttls' } as const];
   return dialoguePlan(steps, {
     name: endpoint.name,
-    family: spec.family,
+    family: evidenceFamily(spec.family),
     timeoutMs: spec.timeout,
     port: tlsPortOf(endpoint),
     tls: spec,

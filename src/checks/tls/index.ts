@@ -14,7 +14,7 @@ export const tls = defineCheck({
   Spec,
   Detail,
   phases: ['resolve', 'connect', 'tls', 'first_byte'],
-  facts: ['certificate_expires_at'],
+  facts: ['certificate_expires_at', 'ipv4_seconds', 'ipv6_seconds', 'ip_protocol'],
   deadlineMs: (spec) => spec.timeout,
   apiOptions,
   evidence,

@@ -1,6 +1,7 @@
 import { type Certificate, remainingLifeFailure } from '../certificate.ts';
 import type { ProbeEnvironment, ProbeContext } from '../check.ts';
 import { endpointOf } from '../endpoint.ts';
+import { measureFamilies } from '../families.ts';
 import { streamFailure } from '../network-errors.ts';
 import { failed, type Failure, failure, type Outcome } from '../outcome.ts';
 import { compilePattern } from '../pattern.ts';
@@ -21,26 +22,34 @@ export async function probe(
   const endpoint = endpointOf(spec.host);
   const { name } = endpoint;
   const { clock } = environment;
-  const destination = { name, family: spec.family, limitMs: spec.timeout, covers: 'check' } as const;
-  return reach<Detail>(destination, context, environment, {
-    probe: async ({ pinned, phases, signal, connect }) =>
-      connect(pinned, tlsPortOf(endpoint), async (connection) => {
-        const { address } = pinned;
-        if (!connection.ok) {
-          const { reset, failure: reason } = connection;
-          if (reset === null) return failed(reason, { address, phases });
-          const fault = stepsOf(spec)[0]?.do === 'starttls' ? handshakeFailure : streamFailure;
-          return failed(fault(reset.error), { address, phases: { ...phases, connect: reset.seconds } });
-        }
-        const findings: Findings = {
-          phases: { ...phases, connect: connection.seconds },
-          facts: {},
-          detail: { answer: null, tls: null },
-        };
-        const wrong = await converse(stepsOf(spec), connection.socket, { tls: spec, name, findings, clock, signal });
-        return conclude(spec, wrong, address, findings, clock.now());
-      }),
-  });
+  return measureFamilies<Detail>(spec.family, async (family) =>
+    reach<Detail>({ name, family, limitMs: spec.timeout, covers: 'check' }, context, environment, {
+      probe: async ({ pinned, phases, signal, connect }) =>
+        connect(pinned, tlsPortOf(endpoint), async (connection) => {
+          const { address } = pinned;
+          if (!connection.ok) {
+            const { reset, failure: reason } = connection;
+            if (reset === null) return failed(reason, { address, phases });
+            const fault = stepsOf(spec)[0]?.do === 'starttls' ? handshakeFailure : streamFailure;
+            return failed(fault(reset.error), { address, phases: { ...phases, connect: reset.seconds } });
+          }
+          const findings: Findings = {
+            phases: { ...phases, connect: connection.seconds },
+            facts: {},
+            detail: { answer: null, tls: null },
+          };
+          const wrong = await converse(stepsOf(spec), connection.socket, {
+            tls: spec,
+            name,
+            findings,
+            clock,
+            signal,
+            wantsStaple: spec.expect.stapled === true,
+          });
+          return conclude(spec, wrong, address, findings, clock.now());
+        }),
+    }),
+  );
 }
 
 function stepsOf({ starttls }: Spec): readonly Step[] {

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { Duration } from '#kernel/units.ts';
 import { type Endpoint, formatHostPort, Host, portOf } from '../endpoint.ts';
+import { ConnectionFamily, refuseFamiliesOfAddress } from '../families.ts';
 import { PatternText } from '../pattern.ts';
 import { StreamPreset } from '../stream/presets.ts';
 import { Tls } from '../stream/tls.ts';
@@ -9,6 +10,10 @@ export const TlsExpectation = z.strictObject({
   valid_for: Duration({ max: '3650d' })
     .optional()
     .describe('How long the certificate must still be valid, such as "14d".'),
+  stapled: z
+    .literal(true)
+    .optional()
+    .describe('The server must staple an OCSP response, which says that the certificate is not revoked.'),
   issuer: PatternText().optional().describe('Regular expression (RE2) that the name of its issuer must match.'),
   fingerprint: z
     .string()
@@ -18,21 +23,25 @@ export const TlsExpectation = z.strictObject({
 });
 export type TlsExpectation = z.output<typeof TlsExpectation>;
 
-export const Spec = z.strictObject({
-  type: z.literal('tls'),
-  host: Host((endpoint) => formatHostPort(endpoint.name, tlsPortOf(endpoint))).describe(
-    'Name or address with a port: "example.com", "example.com:8443", "imaps://example.com". Default port: by scheme, or 443.',
-  ),
-  timeout: Duration({ min: '100ms', max: '60s' })
-    .default(5_000)
-    .describe('For everything together: name, connection, handshake.'),
-  family: z.literal([4, 6]).optional().describe('IPv4 or IPv6 only. Default: IPv4 if the name has it, else IPv6.'),
-  starttls: StreamPreset.exclude(['ssh'])
-    .optional()
-    .describe('The protocol whose command starts TLS: smtp, imap, pop3, ftp, ldap or postgres. Default: TLS at once.'),
-  ...Tls.shape,
-  expect: TlsExpectation.prefault({}).describe('What the certificate must be, besides trusted and for the name.'),
-});
+export const Spec = z
+  .strictObject({
+    type: z.literal('tls'),
+    host: Host((endpoint) => formatHostPort(endpoint.name, tlsPortOf(endpoint))).describe(
+      'Name or address with a port: "example.com", "example.com:8443", "imaps://example.com". Default port: by scheme, or 443.',
+    ),
+    timeout: Duration({ min: '100ms', max: '60s' })
+      .default(5_000)
+      .describe('For everything together: name, connection, handshake.'),
+    family: ConnectionFamily,
+    starttls: StreamPreset.exclude(['ssh'])
+      .optional()
+      .describe(
+        'The protocol whose command starts TLS: smtp, imap, pop3, ftp, ldap or postgres. Default: TLS at once.',
+      ),
+    ...Tls.shape,
+    expect: TlsExpectation.prefault({}).describe('What the certificate must be, besides trusted and for the name.'),
+  })
+  .superRefine(refuseFamiliesOfAddress);
 export type Spec = z.output<typeof Spec>;
 
 /** The port of an endpoint: as written, else by its scheme, else 443. */

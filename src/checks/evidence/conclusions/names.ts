@@ -68,7 +68,15 @@ function missingName(view: EvidenceView) {
   return conclusion('names', 'name-missing', text);
 }
 
-function resolverSilent({ failing }: EvidenceView) {
+// One that the check names is the same for all nodes.
+function resolverText({ resolver, named }: NamesEvidence, whose: string): string {
+  if (named === undefined) return `${whose} (${resolver ?? ''})`;
+  const address = resolver === named.server ? '' : ` (${resolver ?? ''})`;
+  return `the resolver ${named.server}${address}`;
+}
+
+function resolverSilent(view: EvidenceView) {
+  const { failing } = view;
   const stateOf = (one: NodeEvidence) => {
     const names = namesOf(one);
     const isBad = names !== null && names.answers.length === 0 && names.resolver !== null;
@@ -79,17 +87,19 @@ function resolverSilent({ failing }: EvidenceView) {
   const names = first === undefined ? null : namesOf(first);
   if (first === undefined || names === null) return [];
   const zone = lastZone(names)?.zone ?? '';
-  const whose = `${group.length > 1 ? 'the resolvers' : 'the resolver'} of ${joinNodes(group)}`;
-  const where = group.length > 1 ? whose : `${whose} (${names.resolver ?? ''})`;
-  const does = group.length > 1 ? 'do' : 'does';
+  const isMany = group.length > 1 && names.named === undefined;
+  const whose = `${isMany ? 'the resolvers' : 'the resolver'} of ${joinNodes(group)}`;
+  const where = isMany ? whose : resolverText(names, whose);
+  const does = isMany ? 'do' : 'does';
   const state = stateOf(first);
   const what =
     state === 'silence'
       ? `${does} not`
       : state === 'NOERROR'
-        ? `${group.length > 1 ? 'have' : 'has'} no such record`
-        : `${group.length > 1 ? 'answer' : 'answers'} ${state ?? ''}`;
-  return conclusion('names', 'resolver-fails', `The authoritative servers of ${zone} answer, ${where} ${what}`);
+        ? `${isMany ? 'have' : 'has'} no such record`
+        : `${isMany ? 'answer' : 'answers'} ${state ?? ''}`;
+  const from = names.named === undefined ? '' : seenFrom(group, view);
+  return conclusion('names', 'resolver-fails', `The authoritative servers of ${zone} answer, ${where} ${what}${from}`);
 }
 
 // Addresses only: an alias may lead through other zones.
@@ -104,7 +114,8 @@ function contradictionOf(names: NamesEvidence | null): string | null {
 }
 
 // Some zones answer each resolver differently: then it was so before, and is so where the target is up.
-function contradiction({ failing, healthy }: EvidenceView) {
+function contradiction(view: EvidenceView) {
+  const { failing, healthy } = view;
   if (healthy.some((one) => contradictionOf(namesOf(one)) !== null)) return [];
   const group = largestGroup(failing, (one) =>
     contradictionOf(one.lastGood?.names ?? null) === null ? contradictionOf(namesOf(one)) : null,
@@ -112,8 +123,11 @@ function contradiction({ failing, healthy }: EvidenceView) {
   const names = group[0] === undefined ? null : namesOf(group[0]);
   const text = contradictionOf(names);
   if (text === null) return [];
-  const where = group.length > 1 ? '' : ` (${names?.resolver ?? ''})`;
-  return conclusion('names', 'resolver-contradicts', `The resolver of ${joinNodes(group)}${where} ${text}`);
+  const whose = `the resolver of ${joinNodes(group)}`;
+  const isMany = group.length > 1 && names?.named === undefined;
+  const where = names === null || isMany ? whose : resolverText(names, whose);
+  const from = names?.named === undefined ? '' : seenFrom(group, view);
+  return conclusion('names', 'resolver-contradicts', `T${where.slice(1)} ${text ?? ''}${from}`);
 }
 
 const isLame = ({ authoritative, rcode }: AuthoritativeServer) =>

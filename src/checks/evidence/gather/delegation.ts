@@ -4,6 +4,7 @@ import { ask, type NameServer, type QueryResult } from '../../dns/ask.ts';
 import type { Delegation, Question, ResourceRecord } from '../../dns/message.ts';
 import type { AuthoritativeServer, NamesEvidence } from '../detail.ts';
 import type { GatherContext } from './context.ts';
+import type { EvidenceResolver } from './resolver.ts';
 
 type Zones = NamesEvidence['delegation'];
 
@@ -23,15 +24,15 @@ interface ZoneServers {
 type ListedServer = Delegation['servers'][number];
 
 /**
- * The zones above a name from the top down, by the node's resolver and by what their parents say; from the servers of the root if the resolver
+ * The zones above a name from the top down, by the resolver and by what their parents say; from the servers of the root if the resolver
  * knows none. The servers of the last zone are asked for the name themselves.
  */
 export async function findDelegation(
   question: Question,
-  resolvers: readonly NameServer[],
+  resolver: EvidenceResolver,
   given: GatherContext,
 ): Promise<Zones> {
-  const known = await zonesByResolver(question.name, resolvers, given);
+  const known = await zonesByResolver(question.name, resolver);
   const zones = await extend(known, question, given);
   const last = zones.at(-1);
   if (last === undefined) return [];
@@ -44,17 +45,13 @@ function unasked({ name, addresses }: ListedServer): AuthoritativeServer {
   return { name, address: addresses[0] ?? null, answer: null, failure: null, authoritative: false };
 }
 
-async function zonesByResolver(
-  name: string,
-  [resolver]: readonly NameServer[],
-  given: GatherContext,
-): Promise<readonly ZoneServers[]> {
-  if (resolver === undefined) return [];
+async function zonesByResolver(name: string, { ask }: EvidenceResolver): Promise<readonly ZoneServers[]> {
+  if (typeof ask === 'string') return [];
   const labels = name.split('.');
   const names = labels.map((_, index) => labels.slice(index).join('.')).slice(-mostZones);
   const found = await Promise.all(
     names.map(async (zone) => {
-      const asked = await askOnce({ name: zone, type: 'NS' }, resolver, given, { recursion: true });
+      const asked = await ask({ name: zone, type: 'NS' }, stepMs);
       const isAlias = asked.ok && asked.message.records.some(({ type }) => type === 'CNAME');
       if (!asked.ok || isAlias || asked.message.records.length === 0) return [];
       const servers = asked.message.records.map(({ data }) => ({ name: data.replace(/\.$/, ''), addresses: [] }));

@@ -7,6 +7,7 @@ import { firstRequest } from '../../http/request.ts';
 import type { Spec as HttpSpec } from '../../http/spec.ts';
 import { Stopwatch } from '../../http/stopwatch.ts';
 import { attributeToProxy, placeOf } from '../../http/tunnel.ts';
+import { evidenceFamily } from '../../families.ts';
 import { within } from '../../reach.ts';
 import { type ResponseEvidence, retainedBytes } from '../detail.ts';
 import { printable, type Redaction } from '../redaction.ts';
@@ -32,7 +33,7 @@ export async function gatherResponse(given: GatherContext): Promise<ResponseEvid
   const name = proxy === undefined ? request.target.name : placeOf(proxy).name;
   const excerpt = createExcerpt();
   return within(
-    { family: spec.family, limitMs: Math.min(plan.timeoutMs, longestMs) },
+    { family: evidenceFamily(spec.family), limitMs: Math.min(plan.timeoutMs, longestMs) },
     context,
     environment,
     async (network) => {
