@@ -53,5 +53,5 @@ function nextPingOf(spec: CheckSpec, schedule: Schedule): BoardTarget['nextPing'
   const settings = checkOf(spec.type).heard?.(spec) ?? null;
   if (settings === null) return null;
   const expected = createExpected(schedule, settings);
-  return ({ at, seconds }) => expected.afterWord(schedule.kind === 'cron' ? at - (seconds ?? 0) * 1_000 : at);
+  return ({ at, seconds }) => expected.afterPing(schedule.kind === 'cron' ? at - (seconds ?? 0) * 1_000 : at);
 }

@@ -27,6 +27,8 @@ export interface CheckRunnerEnvironment {
   readonly pid: number;
   /** What tells a clock that was set from a program that was away, if it is known. */
   readonly boot?: Boot | null;
+  /** Whether another hub judged until a moment ago and handed over. */
+  readonly isHandedOver?: () => boolean;
   /** Default: `renewalTimes`. */
   readonly renewal?: RenewalTimes;
 }
@@ -90,11 +92,12 @@ async function checkHere(
   const { clock, log } = environment;
   const remote = nats === null ? null : await openNats(nats, store, listeners, environment);
   const threads = createThreadTransport({
-    nodes: nodes.map(({ info, localAddress, inFlight, asnFile, plugins }) => ({
+    nodes: nodes.map(({ info, localAddress, inFlight, asnFile, dockerSocket, plugins }) => ({
       info,
       options: {
         localAddress,
         asnFile,
+        dockerSocket,
         plugins,
         policy: 'private',
         allow: [],
@@ -130,7 +133,7 @@ async function checkHere(
       const stored = await store.recordLate(isOfEarlierCheck === true ? late : { ...late, verdictOf });
       if (stored === 'revised') listeners.pastChanged(target);
     },
-    absence: remote === null || store === null ? null : absenceOf(remote, store),
+    absence: remote === null || store === null ? null : absenceOf(remote, store, environment.isHandedOver),
     onUnjudged: (unjudged) => listeners.unjudged(unjudged),
     clock,
     log,
@@ -178,6 +181,7 @@ async function openNats(
 function absenceOf(
   remote: Pick<NatsTransport, 'hasAllSent' | 'askForAll'>,
   { history }: Pick<Store, 'history'>,
+  isBrief: () => boolean = () => false,
 ): WatchingAbsence {
   const newest = history.newestPeriods();
   return {
@@ -188,6 +192,7 @@ function absenceOf(
       return { over: last.last, decided };
     },
     isOver: () => remote.hasAllSent,
+    isBrief,
     refresh: () => remote.askForAll(),
   };
 }

@@ -1,7 +1,7 @@
 import { hostname } from 'node:os';
 import { dirname } from 'node:path';
 import { createSlot } from '#compose/channel-slot.ts';
-import { channelTypes, ping, policyOf } from '#channels/index.ts';
+import { channelTypes, ping, policyOf, type PushDevices } from '#channels/index.ts';
 import type { Config } from '#config/config.ts';
 import { isSame } from '#config/apply/same.ts';
 import type { Clock } from '#kernel/clock.ts';
@@ -25,6 +25,8 @@ export interface DeliveryEnvironment {
   readonly log: Log;
   /** Default: `renewalTimes`. */
   readonly renewal?: RenewalTimes | undefined;
+  /** The devices of the channel `push`; null if none was ever added. */
+  readonly devices: PushDevices | null;
 }
 
 /**
@@ -114,7 +116,7 @@ function policiesByAddress(notify: Config['notify']): ReadonlyMap<string, Delive
 
 const keyOf = ({ channel, recipient }: QueueAddress) => `${channel} ${recipient}`;
 
-export interface WatchingOver extends DeliveryEnvironment {
+export interface WatchingOver extends Omit<DeliveryEnvironment, 'devices'> {
   readonly random: Random;
   readonly identity: string;
   readonly store: Pick<MonitorStore, 'notifiedAndOpen'>;

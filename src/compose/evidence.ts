@@ -90,7 +90,7 @@ function gathererOver(
       const { redact } = inForce().evidence;
       const asked = CheckSpec.parse({ type: 'evidence', host: spec.host, of, failure, redact, references });
       const command = { spec: asked, policy: 'private', origin: 'monitor' } as const;
-      const [answer] = await checking.runs.runOn([status.info], command, signal, () => {});
+      const [answer] = await checking.runs.runOn([status.info], command, signal, {});
       const outcome = answer?.outcome;
       const found = EvidenceDocument.safeParse(outcome?.detail ?? null);
       if (found.success) return { document: found.data };

@@ -29,6 +29,14 @@ export interface ShownParts {
 
 const shownMs = 600_000;
 
+const byName = new WeakMap<Config, ReadonlyMap<string, Config['targets'][number]>>();
+
+function targetsOf(config: Config): ReadonlyMap<string, Config['targets'][number]> {
+  const found = byName.get(config) ?? new Map(config.targets.map((target) => [target.name, target]));
+  byName.set(config, found);
+  return found;
+}
+
 export function createFollowerView(store: Pick<Store, 'load' | 'silences'>, clock: Clock): FollowerView {
   // Read for each page: they change rarely.
   let open: readonly Incident[] | null = null;
@@ -43,7 +51,7 @@ export function createFollowerView(store: Pick<Store, 'load' | 'silences'>, cloc
 
   function showRound(round: RoundRecord, { config, metrics, pages }: ShownParts): void {
     const { target, dueAt, votes, verdict, incidents, revisedAt } = round;
-    const watched = config.targets.find(({ name }) => name === target);
+    const watched = targetsOf(config).get(target);
     seen(votes.filter(({ outcome }) => outcome.status !== 'unknown'));
     if (verdict !== undefined && watched !== undefined && revisedAt === undefined && votes.length > 0) {
       const { status, inMaintenance } = verdict;

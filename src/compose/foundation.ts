@@ -1,4 +1,6 @@
 import type { CheckRunnerEnvironment } from '#compose/checking.ts';
+import { type Exports, startExports } from '#compose/export.ts';
+import { type OpenedDevices, openDevices } from '#compose/devices.ts';
 import { openReader, retentionIn, startUpkeep } from '#compose/history.ts';
 import { shownOf } from '#compose/monitor.ts';
 import { openReplaceableChecking, type ReplaceableCheckRunner } from '#compose/replaceable.ts';
@@ -8,6 +10,7 @@ import type { ConfigSource } from '#config/apply/reload.ts';
 import type { HistoryReader } from '#history/reader.ts';
 import type { Clock } from '#kernel/clock.ts';
 import type { LatenessSummary } from '#kernel/lateness.ts';
+import type { HubFigures } from '#metrics/hub.ts';
 import { createMetrics, type Metrics } from '#metrics/metrics.ts';
 import type { StoreFigures } from '#metrics/store.ts';
 import { openStore, type Store } from '#store/sqlite.ts';
@@ -19,8 +22,11 @@ export interface Foundation {
   readonly retention: Config['retention'];
   readonly history: HistoryReader;
   readonly checking: ReplaceableCheckRunner;
+  /** Sends results and metrics elsewhere. */
+  readonly exports: Exports;
   /** Tells the messages of this installation from those of others that watch the same names. */
   readonly identity: string;
+  readonly devices: OpenedDevices;
 }
 
 /** The store of a hub that shares its history. It outlives what stands on it. */
@@ -28,6 +34,7 @@ export interface SharedFoundation {
   readonly store: Store;
   /** The nodes while this hub follows, null while it leads. */
   readonly nodes: () => ReturnType<ReplaceableCheckRunner['nodes']> | null;
+  readonly hubs: () => HubFigures;
 }
 
 /** Opens the store and what checks are run by; what has to be closed goes to `started`. */
@@ -53,10 +60,12 @@ export async function openFoundation(
       lists: () => source?.lists() ?? [],
       unreported: () => upcoming.watching?.audit.unreported().length ?? 0,
       lateness,
+      ...(shared !== null && { hubs: shared.hubs }),
     },
   });
   metrics.targetsChanged(config.targets.map((target) => shownOf(target, clock.now())));
   metrics.configReloaded(true, clock.now());
+  const exports = started.use(startExports(config, { metrics, version, clock, random, log }));
   const retention = retentionIn(upcoming.inForce);
   const onWritten = (seconds: number) => metrics.storeWritten(seconds);
   const store = shared?.store ?? started.use(openStore({ path: config.data, clock, log, pid, retention, onWritten }));
@@ -72,7 +81,8 @@ export async function openFoundation(
   started.defer(async () => checking.close());
   const history = openReader(store.history, upcoming.inForce, clock);
   const identity = store.fact('identity', () => random.id(12));
-  return { metrics, store, retention, history, checking, identity };
+  const devices = openDevices({ store, inForce: upcoming.inForce, clock, random });
+  return { metrics, store, retention, history, checking, exports, identity, devices };
 }
 
 // A hub that shares its history checks while it leads.

@@ -1,30 +1,26 @@
 import type { Daemon } from '#compose/daemon.ts';
 import type { CheckRunnerEnvironment } from '#compose/checking.ts';
-import { fingerprintOf } from '#compose/hubs/fingerprint.ts';
-import { createForwarding } from '#compose/hubs/forward.ts';
+import { createForwarding, leaderFor } from '#compose/hubs/forward.ts';
+import { statusOf } from '#compose/hubs/status.ts';
 import { type HubLink, openLink } from '#compose/hubs/link.ts';
 import { takeLate } from '#compose/hubs/late.ts';
 import { type HubParts, openParts } from '#compose/hubs/parts.ts';
-import { watchHubs } from '#compose/hubs/watch-hubs.ts';
+import { type HubChecks, openHubChecks } from '#compose/hubs/checks.ts';
+import { observeHubs } from '#compose/hubs/observe-hubs.ts';
+import { giveUpLease } from '#compose/hubs/hand-over.ts';
 import { fetchHistory, putInPlace } from '#compose/hubs/restore.ts';
-import type { Config, ConfiguredHub } from '#config/config.ts';
+import type { Config } from '#config/config.ts';
+import type { ConfiguredHub } from '#config/hub.ts';
 import type { ConfigSource, ReloadResult } from '#config/apply/reload.ts';
 import type { HistoryReader } from '#history/reader.ts';
-import { announceRelease, forwardTo, type HubStatus } from '#hubs/peers.ts';
-import { deadline, endsWithin } from '#kernel/clock.ts';
+import { announceRelease, type HubStatus } from '#hubs/peers.ts';
 import { createInTurn } from '#kernel/concurrency.ts';
-import { messageOf, WatchpostError } from '#kernel/errors.ts';
+import { WatchpostError } from '#kernel/errors.ts';
 import { backUp } from '#store/backup.ts';
 import { type States, statesSince } from '#web/state/states.ts';
 import type { WebServer } from '#web/server.ts';
 
 // One of several hubs: the same parts as of the only one, around a store that is written through their log.
-
-// Nodes keep what is not judged: a hand-over waits for little.
-const finishMs = 300;
-const drainMs = 500;
-const flushMs = 1_000;
-const releaseMs = 2_000;
 
 /** Starts one of several hubs. It leads as soon as no other does. */
 export async function startHub(
@@ -49,23 +45,34 @@ class HubDaemon implements Daemon {
   readonly #forwarding: ReturnType<typeof createForwarding>;
   #config: Config;
   #link: HubLink | null = null;
+  #checks: HubChecks | null = null;
   #parts: HubParts | null = null;
   #isHandingOver = false;
-  #watching: Disposable | null = null;
+  readonly #observation: ReturnType<typeof observeHubs>;
   readonly #fail: (error: unknown) => void;
 
   constructor(config: Config, hub: ConfiguredHub, environment: CheckRunnerEnvironment, source: ConfigSource | null) {
     this.#config = config;
     this.#hub = hub;
-    this.#environment = environment;
+    this.#environment = { ...environment, isHandedOver: () => this.#parts?.member.isSuccessor === true };
     this.#source = source;
     const { promise, reject } = Promise.withResolvers<void>();
     this.ended = promise;
     this.#fail = reject;
     this.#forwarding = createForwarding({
-      leader: () => this.#leader(),
+      leader: () => leaderFor(this.#parts, this.#hub.name, this.#connection),
+      keeper: (tag) => this.#checks?.keeper(tag, this.#observation.names()) ?? null,
       stored: async () => this.#parts?.shared.idle(),
       log: environment.log,
+    });
+    this.#observation = observeHubs({
+      hub,
+      connection: () => this.#connection,
+      own: () => this.#status(),
+      inForce: () => this.#inForce,
+      identity: () => this.#parts?.store.fact('identity', () => environment.random.id(12)) ?? '',
+      storeOf: () => this.#parts?.store ?? null,
+      environment,
     });
   }
 
@@ -107,11 +114,16 @@ class HubDaemon implements Daemon {
     const { clock, log } = this.#environment;
     const { nats } = this.#config;
     if (nats === null) throw new WatchpostError('config_invalid', 'hubs needs nats');
+    const checks = await openHubChecks(nats, this.#hub.name, () => this.#connection, this.#environment);
+    this.#checks = checks;
     const link = await openLink(nats, this.#hub.replicas, this.#environment, {
       name: this.#hub.name,
       status: () => this.#status(),
       wake: (isLease) => this.#parts?.member.wake(isLease),
-      answer: async (request) => this.#forwarding.answer(request),
+      ...this.#forwarding.answers,
+      takeGrants: (grants) => checks.takeGrants(grants),
+      onUp: (connection) => checks.up(connection),
+      onDown: () => checks.down(),
       handOver: async () => this.#inTurn(async () => this.#handOver()),
       takeLate: async (votes) => takeLate(this.#open.store, votes, clock.now()),
       copyTo: async (path) => void (await backUp(this.#config.data, path, { signal: this.#stop.signal })),
@@ -122,8 +134,9 @@ class HubDaemon implements Daemon {
     this.#link = link;
     try {
       await this.#openParts();
-      this.#watching = watchHubs({ connection: () => link.connection(), own: () => this.#status(), clock, log });
     } catch (error) {
+      await this.#observation[Symbol.asyncDispose]();
+      await checks[Symbol.asyncDispose]();
       await link.close();
       throw error;
     }
@@ -131,12 +144,13 @@ class HubDaemon implements Daemon {
 
   async stop(): Promise<void> {
     this.#stop.abort(new Error('this hub is stopping'));
-    this.#watching?.[Symbol.dispose]();
+    await this.#observation[Symbol.asyncDispose]();
     await this.#inTurn(async () => {
       try {
         await this.#handOver(false);
       } finally {
         await this.#closeParts();
+        await this.#checks?.[Symbol.asyncDispose]();
         await this.#link?.close();
       }
     });
@@ -148,29 +162,17 @@ class HubDaemon implements Daemon {
     return this.#parts;
   }
 
-  #leader() {
-    const { role, leader } = this.#parts?.member.status() ?? { role: 'follower', leader: null };
-    if (role !== 'follower') return this.#parts?.monitoring === null ? null : 'here';
-    const connection = this.#link?.connection() ?? null;
-    if (leader === null || leader === this.#hub.name || connection === null) return null;
-    return { forward: async (request: Parameters<typeof forwardTo>[2]) => forwardTo(connection, leader, request) };
+  get #connection() {
+    return this.#link?.connection() ?? null;
+  }
+
+  get #inForce(): Config {
+    return this.#parts?.monitoring?.reloader.inForce ?? this.#config;
   }
 
   #status(): HubStatus {
-    const { version } = this.#environment;
-    const inForce = this.#parts?.monitoring?.reloader.inForce ?? this.#config;
-    const status = this.#parts?.member.status();
-    return {
-      name: this.#hub.name,
-      version,
-      fingerprint: fingerprintOf(inForce),
-      role: status?.role ?? 'follower',
-      since: status?.since ?? 0,
-      epoch: status?.epoch ?? 0,
-      leader: status?.leader ?? null,
-      applied: status?.applied ?? { sequence: 0, epoch: 0, n: 0 },
-      trouble: status === undefined ? 'copying the history' : status.trouble,
-    };
+    const member = this.#parts?.member.status() ?? null;
+    return statusOf(member, { name: this.#hub.name, version: this.#environment.version, config: this.#inForce });
   }
 
   // Transitions follow each other; what fails in one ends the program.
@@ -183,6 +185,8 @@ class HubDaemon implements Daemon {
   }
 
   async #openParts(): Promise<void> {
+    const checks = this.#checks;
+    if (checks === null) throw new WatchpostError('internal', 'this hub is not open');
     const parts = await openParts({
       config: () => this.#config,
       hub: this.#hub,
@@ -191,6 +195,8 @@ class HubDaemon implements Daemon {
       session: async () => this.#link?.session() ?? null,
       front: this.#forwarding.front,
       isHandingOver: () => this.#isHandingOver,
+      hubs: this.#observation,
+      checks,
       onChange: () => {
         for (const listener of this.#listeners) listener();
       },
@@ -227,17 +233,21 @@ class HubDaemon implements Daemon {
   }
 
   async #restore(): Promise<void> {
-    const { clock, log } = this.#environment;
     const path = this.#config.data;
-    const connection = () => this.#link?.connection() ?? null;
     if (this.#parts !== null && this.#parts.monitoring !== null) await this.#standAgain(this.#parts);
-    const { signal } = this.#stop;
     const backlog = this.#parts?.shared.backlog() ?? [];
-    const incoming = await fetchHistory({ path, name: this.#hub.name, connection, clock, log, signal, backlog });
+    const incoming = await fetchHistory({
+      path,
+      name: this.#hub.name,
+      connection: () => this.#connection,
+      ...this.#environment,
+      signal: this.#stop.signal,
+      backlog,
+    });
     await this.#closeParts();
     await putInPlace(path, incoming);
     await this.#openParts();
-    log.info('the history is that of the other hubs');
+    this.#environment.log.info('the history is that of the other hubs');
   }
 
   async #handOver(goesOn = true): Promise<void> {
@@ -246,15 +256,8 @@ class HubDaemon implements Daemon {
     const { clock, log } = this.#environment;
     this.#isHandingOver = true;
     try {
-      using limit = deadline(clock, drainMs);
-      await Promise.all([parts.monitoring?.monitor.stop(finishMs), parts.standing.outbox.drain(limit.signal)]);
-      await parts.standing.outbox.stop();
-      const flushed = parts.shared
-        .idle()
-        .catch((error: unknown) => log.warn({ reason: messageOf(error) }, 'not all is in the log'));
-      await endsWithin(flushed, clock, flushMs);
-      await endsWithin(parts.member.release(), clock, releaseMs);
-      const connection = this.#link?.connection() ?? null;
+      await giveUpLease(parts, { clock, log });
+      const connection = this.#connection;
       if (connection !== null) announceRelease(connection);
       log.info({ hub: this.#hub.name }, 'lease handed over');
       if (goesOn) await this.#standAgain(parts);

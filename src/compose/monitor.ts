@@ -1,7 +1,9 @@
 import type { Config } from '#config/config.ts';
+import type { Exports } from '#compose/export.ts';
 import { outlineOf } from '#config/apply/outline.ts';
 import { type ConfigSource, createReloader, type Reloader } from '#config/apply/reload.ts';
 import type { ChangeKeeper } from '#history/changes.ts';
+import type { MeasurementKeeper } from '#history/measurements.ts';
 import type { Clock } from '#kernel/clock.ts';
 import type { Log } from '#kernel/log.ts';
 import { exposedAdvice } from '#kernel/private-files.ts';
@@ -50,10 +52,13 @@ export interface WatchingDependencies {
   readonly stored: (round: string) => void;
   /** What pages show of the moment. */
   readonly board: Pick<Board, 'roundDone' | 'incidentsChanged' | 'forget'>;
+  /** Where results are sent besides. */
+  readonly exports: Pick<Exports, 'roundDone'>;
   /** Gathers evidence of what goes wrong. */
   readonly evidence: EvidenceCollector;
   /** What becomes other from round to round, besides states. */
   readonly changes: ChangeKeeper;
+  readonly measurements: Pick<MeasurementKeeper, 'roundDone'>;
 }
 
 export interface MonitorRuntime {
@@ -75,6 +80,8 @@ export function startWatching({
   stored,
   board,
   changes,
+  measurements,
+  exports,
   evidence,
   unstored,
   mayNotify,
@@ -95,7 +102,7 @@ export function startWatching({
     ...parts,
     clock,
     log,
-    events: eventsOf({ metrics, stored, board, changes, evidence, notifyChanged }),
+    events: eventsOf({ metrics, stored, board, changes, measurements, exports, evidence, notifyChanged }),
     onUnstored(record) {
       if (!mayNotify()) return;
       unstored.add(record);
@@ -194,18 +201,40 @@ function wasNotifiedBy(store: Store, incident: string, message: string, to: Reci
     .some((one) => one.message === message && one.channel === to.channel && one.recipient === to.recipient);
 }
 
-interface MonitorListeners extends Pick<WatchingDependencies, 'metrics' | 'stored' | 'board' | 'changes' | 'evidence'> {
+interface MonitorListeners extends Pick<
+  WatchingDependencies,
+  'metrics' | 'stored' | 'board' | 'changes' | 'measurements' | 'exports' | 'evidence'
+> {
   readonly notifyChanged: (incidents: readonly Incident[]) => void;
 }
 
-function eventsOf({ metrics, stored, board, changes, evidence, notifyChanged }: MonitorListeners): MonitorEvents {
+function eventsOf({
+  metrics,
+  stored,
+  board,
+  changes,
+  measurements,
+  exports,
+  evidence,
+  notifyChanged,
+}: MonitorListeners): MonitorEvents {
   return {
     roundAwaited: () => {},
     roundSkipped: (_, count) => metrics.roundsSkipped(count),
     roundDone(target, round) {
       board.roundDone(target.name, round);
       changes.roundDone(target.name, target.spec.type, round.dueAt, round.votes);
+      if (round.isRevision !== true) measurements.roundDone(target.name, target.spec.type, round.dueAt, round.votes);
       if (round.late === undefined) evidence.roundDone(target, round.votes, isUp(round));
+      exports.roundDone({
+        target: target.name,
+        check: target.spec.type,
+        dueAt: round.dueAt,
+        votes: round.votes,
+        verdict: round.verdict.status,
+        inMaintenance: round.inMaintenance,
+        isLate: round.late !== undefined || round.isRevision === true,
+      });
       metrics.roundDone({
         ...round,
         target: target.name,

@@ -47,6 +47,7 @@ export async function startNodeProcess(config: NodeConfig, environment: NodeProc
         options: {
           localAddress: config.localAddress,
           asnFile: config.asnFile,
+          dockerSocket: config.dockerSocket,
           plugins: config.plugins,
           policy: config.policy,
           allow: config.allow,

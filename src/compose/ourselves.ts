@@ -1,14 +1,18 @@
 import type { CheckRunner } from '#compose/checking.ts';
+import type { HubTroubles } from '#compose/hubs/watch-hubs.ts';
 import type { Clock } from '#kernel/clock.ts';
-import { watchTroubles } from '#monitor/suppress/troubles.ts';
-import { ownBudget, ownDatabase, ownNats, ownOverload } from '#monitor/judge/incident.ts';
+import { type TroubleSource, watchTroubles } from '#monitor/suppress/troubles.ts';
+import { ownBudget, ownDatabase, ownHub, ownNats, ownOverload } from '#monitor/judge/incident.ts';
 import type { Monitor } from '#monitor/monitor.ts';
+import { dayMs } from '#kernel/units.ts';
 import type { Store } from '#store/sqlite.ts';
 
 export interface OwnIncidentSources {
   readonly store: Pick<Store, 'health'>;
   readonly checking: Pick<CheckRunner, 'hub' | 'overload'>;
   readonly monitor: Pick<Monitor, 'troubled' | 'openIncidents'>;
+  /** What is wrong with the other hubs; null if this is the only one. */
+  readonly hubs: HubTroubles | null;
   readonly clock: Clock;
 }
 
@@ -24,28 +28,53 @@ const ofOverload = { afterMs: 60_000, overMs: 300_000, lingersMs: 60_000 };
 // Nodes that come back send all that they retained, and have it sent again later: that is no fault of theirs.
 const ofBudget = { afterMs: 120_000, overMs: 300_000, lingersMs: 60_000 };
 
-/** Reports faults of Watchpost itself: store, delivery, NATS, nodes over their budget and the check service. */
-export function watchOurselves(database: string, { store, checking, monitor, clock }: OwnIncidentSources): Disposable {
+/** Reports faults of Watchpost itself: store, delivery, NATS, nodes over their budget, the check service and other hubs. */
+export function watchOurselves(
+  database: string,
+  { store, checking, monitor, hubs, clock }: OwnIncidentSources,
+): Disposable {
+  const sources: readonly TroubleSource[] = [
+    { name: ownDatabase, which: () => database, reason: () => store.health().lastError, ...ofDatabase },
+    // A reload may begin and end it.
+    {
+      name: ownNats,
+      which: () => checking.hub()?.servers.join(', ') ?? null,
+      reason: () => checking.hub()?.trouble() ?? null,
+      ...ofNats,
+    },
+    {
+      name: ownBudget,
+      which: () => (checking.hub() === null ? null : 'what nodes send'),
+      reason: () => checking.hub()?.excess() ?? null,
+      ...ofBudget,
+    },
+    { name: ownOverload, which: () => 'what nodes see', reason: () => checking.overload(), ...ofOverload },
+  ];
   return watchTroubles({
-    sources: [
-      { name: ownDatabase, which: () => database, reason: () => store.health().lastError, ...ofDatabase },
-      // A reload may begin and end it.
-      {
-        name: ownNats,
-        which: () => checking.hub()?.servers.join(', ') ?? null,
-        reason: () => checking.hub()?.trouble() ?? null,
-        ...ofNats,
-      },
-      {
-        name: ownBudget,
-        which: () => (checking.hub() === null ? null : 'what nodes send'),
-        reason: () => checking.hub()?.excess() ?? null,
-        ...ofBudget,
-      },
-      { name: ownOverload, which: () => 'what nodes see', reason: () => checking.overload(), ...ofOverload },
-    ],
+    sources: () => (hubs === null ? sources : [...sources, ...ofHubs(hubs, { monitor, clock })]),
     clock,
     wasReported: (name) => monitor.openIncidents().some(({ target }) => target === name),
     report: (trouble) => monitor.troubled(trouble),
   });
 }
+
+// One that answers no more for so long was taken away: the log is kept for 48 hours, and it would begin anew.
+const removedMs = 2 * dayMs;
+
+function ofHubs(
+  { names, reasonOf, afterMs, overMs }: HubTroubles,
+  { monitor, clock }: Pick<OwnIncidentSources, 'monitor' | 'clock'>,
+): readonly TroubleSource[] {
+  const open = monitor.openIncidents().filter(({ target }) => target.startsWith(ownHub));
+  const removed = open.filter(({ startedAt }) => clock.now() - startedAt > removedMs).map(nameOf);
+  const known = new Set([...names(), ...open.map(nameOf).filter((name) => !removed.includes(name))]);
+  return [...known].map((name) => ({
+    name: `${ownHub}${name}` as const,
+    which: () => name,
+    reason: () => reasonOf(name),
+    afterMs: afterMs(name),
+    overMs,
+  }));
+}
+
+const nameOf = ({ target }: { readonly target: string }) => target.slice(ownHub.length);

@@ -11,7 +11,8 @@ import { createOutbox, type Outbox, type OutboxOptions } from '#monitor/notify/o
 import { createUnstored, type UnstoredDeliveries } from '#monitor/notify/unstored.ts';
 import { incidentHref } from '#web/pages/links.ts';
 
-export interface OutboxDependencies extends CheckRunnerEnvironment, Pick<Foundation, 'store' | 'metrics' | 'identity'> {
+export interface OutboxDependencies
+  extends CheckRunnerEnvironment, Pick<Foundation, 'store' | 'metrics' | 'identity' | 'devices'> {
   readonly upcoming: StartupState;
   readonly sharedCauses: Pick<SharedCauses, 'sharedBy'>;
   readonly acknowledgeAt: OutboxOptions['acknowledgeAt'];
@@ -42,10 +43,11 @@ export function openOutbox(
     random,
     log,
     renewal,
+    devices,
   }: OutboxDependencies,
   started: AsyncDisposableStack,
 ): OpenedOutbox {
-  const channels = openReloadableChannels(config, upcoming.inForce, { clock, log, renewal });
+  const channels = openReloadableChannels(config, upcoming.inForce, { clock, log, renewal, devices: devices.channel });
   for (const channel of channels.list) started.defer(async () => channel.close());
   const unstored = createUnstored({ store, log });
   const linkTo = ({ id }: Incident) => {

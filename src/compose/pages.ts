@@ -2,32 +2,39 @@ import { type CheckSpec, type CheckTypeName, startableTypeNames } from '#checks/
 import type { CheckRunner } from '#compose/checking.ts';
 import type { Config } from '#config/config.ts';
 import type { TargetEditor } from '#config/edit/edit-targets.ts';
-import type { ReloadResult } from '#config/apply/reload.ts';
+import type { ReloadReport, ReloadResult } from '#config/apply/reload.ts';
 import type { ChangeStore } from '#history/changes.ts';
+import type { MeasurementStore } from '#history/measurements.ts';
 import type { HistoryReader } from '#history/reader.ts';
 import type { Clock } from '#kernel/clock.ts';
 import { WatchpostError } from '#kernel/errors.ts';
 import type { Log } from '#kernel/log.ts';
 import type { Random } from '#kernel/random.ts';
-import { dayMs } from '#kernel/units.ts';
+import { withOwnLanguages } from '#languages/languages.ts';
 import type { Controls } from '#monitor/controls.ts';
-import { type MaintenanceWindow, windowsAhead } from '#monitor/suppress/maintenance.ts';
+import type { MaintenanceWindow } from '#monitor/suppress/maintenance.ts';
 import { type Silence, silenceAt } from '#monitor/suppress/silence.ts';
 import type { Incident } from '#monitor/judge/incident.ts';
 import { type AccessControl, createAccess } from '#web/access/access.ts';
 import { createSessions, type Sessions, type SessionStore } from '#web/access/sessions.ts';
 import type { Assets } from '#web/assets/assets.ts';
 import { inRanges } from '#web/connections.ts';
+import { isMailAddress } from '#channels/index.ts';
+import type { Subscriptions } from '#subscriptions/subscriptions.ts';
 import type { Board } from '#web/state/board.ts';
 import { overviewEvents, stateEvents } from '#web/live/events.ts';
 import { statusEvents } from '#web/live/status-events.ts';
 import { createNotes, type Notes, type NoteStore } from '#web/state/notes.ts';
 import { createStream } from '#web/streams.ts';
+import type { HubsLine } from '#web/pages/hubs-texts.ts';
 import { createPastKeeper, type PastKeeper } from '#web/pages/past.ts';
 import { mapPart } from '#web/pages/overview.ts';
 import { monitorRoutes } from '#web/pages/monitor-routes.ts';
+import { type Docs, openDocs } from '#web/pages/docs.ts';
+import type { DevicePages } from '#web/pages/device-routes.ts';
 import type { TargetEdits } from '#web/pages/edit-routes.ts';
 import { boardOf } from './board.ts';
+import { createMaintenanceAhead } from './maintenance-ahead.ts';
 import { createEdits } from './edits.ts';
 import { pageRoutes } from '#web/pages/routes.ts';
 import { readStatus } from '#web/pages/status-value.ts';
@@ -48,8 +55,13 @@ export interface PagesOver {
   /** What changes the configuration's files; null if nothing does. */
   readonly editor: TargetEditor | null;
   readonly reload: (cause: string) => Promise<ReloadResult>;
-  readonly store: NoteStore & SessionStore & Pick<ChangeStore, 'changesOf'>;
+  readonly reloads: () => readonly ReloadReport[];
+  readonly store: NoteStore & SessionStore & Pick<ChangeStore, 'changesOf'> & Pick<MeasurementStore, 'measured'>;
+  readonly subscriptions: Subscriptions;
+  readonly devices: DevicePages;
   readonly silences: () => readonly Silence[];
+  /** The line about the hubs; null if this is the only one. */
+  readonly hubsLine: (() => HubsLine) | null;
   /** The share of a node's answers within the last hour that contradicted most others; null if none could be compared. */
   readonly disagreementOf: (node: string) => number | null;
   readonly clock: Clock;
@@ -65,18 +77,24 @@ export function openPages(over: PagesOver) {
   const { store, random, inForce } = over;
   const failed = (error: unknown) => log.error({ err: error }, 'cannot store sessions; they end with the program');
   const sessions = createSessions({ store, clock, random, failed });
-  const notes = createNotes({ store, clock, random, pages: () => Object.keys(inForce().pages) });
-  const kept = { board, past, sessions, notes, ahead: createMaintenanceAhead(over) };
+  const notes = createNotes({ store, clock, random, pages: () => targetsByPage(inForce()) });
+  const kept = { docs: openDocs(), board, past, sessions, notes, ahead: createMaintenanceAhead(over) };
   return {
     board,
     notes,
+    /** What was counts differently from now on. */
+    renewPast: () => past.renew(),
     // What is known from before the start, until the first rounds tell more.
     seed: async () => board.seed(await history.now()),
     of: (config: Config) => pagesOf(config, over, kept),
   };
 }
 
+const targetsByPage = ({ pages }: Config) =>
+  new Map(Object.entries(pages).map(([name, { targets }]) => [name, Object.keys(targets)] as const));
+
 interface PageState {
+  readonly docs: Docs;
   readonly board: Board;
   readonly past: PastKeeper;
   readonly sessions: Sessions;
@@ -84,7 +102,7 @@ interface PageState {
   readonly ahead: () => readonly MaintenanceWindow[];
 }
 
-function pagesOf(config: Config, over: PagesOver, { board, past, sessions, notes, ahead }: PageState) {
+function pagesOf(config: Config, over: PagesOver, { docs, board, past, sessions, notes, ahead }: PageState) {
   const { checking, assets } = over;
   const { runs } = checking;
   const { ownService } = config;
@@ -98,12 +116,14 @@ function pagesOf(config: Config, over: PagesOver, { board, past, sessions, notes
   const hasMonitor = config.targets.length > 0;
   const site = createSite({
     assets,
+    service,
     places: [
       ...(hasMonitor ? (['overview', 'incidents'] as const) : []),
       ...(service === null ? [] : (['check'] as const)),
       'nodes',
       ...('status' in config.pages ? (['status'] as const) : []),
     ],
+    hubs: over.hubsLine,
   });
   const canCheck = (type: CheckTypeName) => service !== null && startableTypeNames.includes(type);
   const nodes = () => {
@@ -116,10 +136,11 @@ function pagesOf(config: Config, over: PagesOver, { board, past, sessions, notes
     }));
   };
   const access = accessOf(config, over, sessions);
-  const shared = pageRoutes({ site, assets, service, nodes, hasMonitor, access: hasMonitor ? access : null });
-  const { inForce, clock } = over;
+  const shared = pageRoutes({ site, assets, docs, service, nodes, hasMonitor, access: hasMonitor ? access : null });
+  const { clock, subscriptions } = over;
+  const languages = withOwnLanguages(config.languages);
   const { publicUrl } = config.http;
-  const pages = () => inForce().pages;
+  const pages = () => over.inForce().pages;
   const outages = createPastOutages({
     reader: over.history,
     targetsOf: (page) => (Object.hasOwn(pages(), page) ? (pages()[page]?.targets ?? null) : null),
@@ -129,23 +150,26 @@ function pagesOf(config: Config, over: PagesOver, { board, past, sessions, notes
   const read = freshFor(statusMs, clock, readStatus({ board, past, pages, notes, ahead, outages, clock }));
   // Strangers may follow these pages: they leave room for everybody else.
   const mostViewers = Math.floor(config.http.connections / 2);
-  const stream = createStream({ clock, mostViewers, ...statusEvents(read, board, clock) });
-  const status = statusRoutes({ site, board, read, stream, publicUrl, pages, outages, clock });
+  const stream = createStream({ clock, mostViewers, ...statusEvents(read, languages, board, clock) });
+  const status = statusRoutes({
+    site,
+    board,
+    read,
+    stream,
+    publicUrl,
+    pages,
+    outages,
+    notes,
+    languages,
+    clock,
+    subscriptions,
+    isMailAddress,
+  });
+  const edits = editsOf(config, over, canCheck, service !== null);
   return {
     site,
     routes: hasMonitor
-      ? [
-          shared,
-          monitorPages(over, {
-            site,
-            board,
-            past,
-            access,
-            canCheck,
-            edits: editsOf(config, over, canCheck, service !== null),
-          }),
-          status,
-        ]
+      ? [shared, monitorPages(over, { site, board, past, access, canCheck, edits }), status]
       : [shared],
   };
 }
@@ -180,24 +204,6 @@ function freshFor<Value>(
   };
 }
 
-const aheadMs = 14 * dayMs;
-const freshMs = 10_000;
-
-// Looked for now and then only: strangers load the pages that show it.
-function createMaintenanceAhead({ inForce, silences, clock }: PagesOver) {
-  let known: { readonly at: number; readonly all: readonly MaintenanceWindow[] } | null = null;
-  return () => {
-    const now = clock.now();
-    if (known !== null && now - known.at < freshMs) return known.all;
-    const silenced = silences().map(({ targets, from, until }) => ({ targets, from, to: until }));
-    const all = [...windowsAhead(inForce().maintenance, now, now + aheadMs), ...silenced]
-      .filter(({ from, to }) => to > now && from < now + aheadMs)
-      .toSorted((a, b) => a.from - b.from);
-    known = { at: now, all };
-    return all;
-  };
-}
-
 function accessOf({ http, ownService }: Config, { clock }: PagesOver, sessions: Sessions): AccessControl {
   const isTrusted = inRanges(http.trustProxy);
   return createAccess({
@@ -211,7 +217,7 @@ function accessOf({ http, ownService }: Config, { clock }: PagesOver, sessions: 
 }
 
 function monitorPages(
-  { assets, history, checking, controls, checkNow, inForce, silences, clock, store }: PagesOver,
+  { assets, history, checking, controls, checkNow, inForce, silences, clock, store, devices, reloads }: PagesOver,
   {
     site,
     board,
@@ -223,7 +229,7 @@ function monitorPages(
 ) {
   const map = () => mapPart(checking.statuses(), assets);
   const stream = { clock, version: () => board.version, onChange: (listener: () => void) => board.onChange(listener) };
-  const overview = overviewEvents({ board, past, map, clock });
+  const overview = overviewEvents({ board, past, map, reload: () => reloads()[0] ?? null, clock });
   return monitorRoutes({
     site,
     assets,
@@ -231,7 +237,9 @@ function monitorPages(
     board,
     past,
     changesOf: (target) => store.changesOf(target),
+    measuredOf: (target, span) => store.measured(target, span),
     nodes: () => checking.statuses(),
+    reloads,
     silenceOf: (target) => silenceAt(silences(), target, clock.now()),
     actions: {
       acknowledge: async (incident, why) => controls().acknowledge(incident, why),
@@ -245,6 +253,7 @@ function monitorPages(
     },
     access,
     edits,
+    devices,
     canCheck,
     overviewStream: createStream({ ...stream, since: overview.since }),
     rememberRows: (targets) => overview.remember(targets),

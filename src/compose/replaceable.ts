@@ -95,8 +95,8 @@ export async function openReplaceableChecking(
   const runs: Runs = {
     nodes: () => current().runs?.nodes() ?? [],
     run: async (request, signal) => over(signal, async (checking) => runsOf(checking).run(request, signal)),
-    runOn: async (nodes, command, signal, onOutcome) =>
-      over(signal, async (checking) => runsOf(checking).runOn(nodes, command, signal, onOutcome)),
+    runOn: async (nodes, command, signal, listener) =>
+      over(signal, async (checking) => runsOf(checking).runOn(nodes, command, signal, listener)),
   };
   return {
     runner,
@@ -135,7 +135,8 @@ function createParts(
   let current = first;
   // Resolves to the part that runs checks: at once, but for the moments in which it is replaced.
   let ready: Promise<CheckRunner> = Promise.resolve(first);
-  let isReplacing = false;
+  /** How many replacements are under way or to come. */
+  let replacements = 0;
 
   function follow(one: ReplaceableWatch): void {
     const inner = current.runner.watch(one.target, one.listener);
@@ -146,7 +147,6 @@ function createParts(
   }
 
   async function replaceBy(named: NodeSettings, before: CheckRunner): Promise<CheckRunner> {
-    isReplacing = true;
     const watches = [...followed].flatMap(({ inner }) => inner ?? []);
     for (const { inner } of followed) inner?.stop();
     await endsWithin(
@@ -166,7 +166,7 @@ function createParts(
     current = await openAtLast(named);
     const readyBy = clock.elapsed() + readyMs;
     while (current.notReady().length > 0 && clock.elapsed() < readyBy) await sleep(clock, 50, closing.signal);
-    isReplacing = false;
+    replacements -= 1;
     for (const one of followed) follow(one);
     log.info({ nodes: current.nodes().length }, 'switched to other nodes');
     return current;
@@ -204,10 +204,12 @@ function createParts(
     over,
     watch(target: WatchedTarget, listener: RoundListener): WatchHandle {
       const one = new ReplaceableWatch(target, listener, followed);
-      if (!isReplacing) follow(one);
+      if (replacements === 0) follow(one);
       return one;
     },
     replace(named: NodeSettings): void {
+      // What is watched from now on is watched by the next part only.
+      replacements += 1;
       ready = replaced(named, ready);
       ready.catch((error: unknown) => {
         if (!closing.signal.aborted) log.error({ err: error }, 'the check runner has stopped');

@@ -10,7 +10,7 @@ import { isSame } from '#config/apply/same.ts';
 import { type Checks, createChecks } from '#service/checks.ts';
 import { corsHeaders } from '#service/http/cors.ts';
 import { checkService } from '#service/http/routes.ts';
-import { createLimits, type Limits, type RateLimits } from '#service/limits.ts';
+import { createLimits, type LimitCharge, type Limits, type RateLimits } from '#service/limits.ts';
 import type { ServicePages } from '#service/ports.ts';
 import type { Runs } from '#service/runs.ts';
 import { createDestinationLimits, lookupOver, type DestinationLimits } from '#service/destinations.ts';
@@ -21,6 +21,18 @@ export interface ServiceDependencies extends Pick<CheckRunnerEnvironment, 'clock
   readonly store: Store;
   readonly started: AsyncDisposableStack;
   readonly retention: Config['retention'];
+  /** What this hub shares with others; null if it is the only one. */
+  readonly sharing: CheckSharing | null;
+}
+
+/** What the check services of several hubs share. */
+export interface CheckSharing {
+  /** What identifiers of checks of this hub begin with. */
+  readonly idTag: string;
+  /** To be called with what was granted here. */
+  readonly granted: (charge: LimitCharge) => void;
+  /** Has a listener called with what other hubs have granted; it replaces the one before. */
+  readonly listen: (listener: (charge: LimitCharge) => void) => void;
 }
 
 /** The check service over HTTP, as a configuration asks for it. */
@@ -33,14 +45,14 @@ export interface CheckService {
   checkNow(spec: CheckSpec): Promise<string>;
 }
 
-export function openService({ started, store, runs, retention, ...parts }: ServiceDependencies): CheckService {
+export function openService({ started, store, runs, retention, sharing, ...parts }: ServiceDependencies): CheckService {
   const open = started.use(new AsyncDisposableStack());
   let opened: { readonly checks: Checks; readonly destinations: DestinationLimits } | null = null;
   let allowances: { readonly by: RateLimits; readonly limits: Limits } | null = null;
 
   function start(over: Runs) {
     const { clock, log } = parts;
-    const checks = createChecks({ ...parts, runs: over, store: store.checks });
+    const checks = createChecks({ ...parts, runs: over, store: store.checks, idTag: sharing?.idTag ?? '' });
     const resolver = createResolver({
       clock,
       readFile: async (path) => readFile(path, 'utf8'),
@@ -71,8 +83,11 @@ export function openService({ started, store, runs, retention, ...parts }: Servi
       if (ownService === null || over === null) return [];
       opened ??= start(over);
       const { open: isOpen, allowPrivate, tokens, cors, limits, nodeDomain, compatible } = ownService;
-      if (allowances === null || !isSame(allowances.by, limits))
-        allowances = { by: limits, limits: createLimits(limits, parts.clock) };
+      if (allowances === null || !isSame(allowances.by, limits)) {
+        const made = createLimits(limits, parts.clock, sharing?.granted);
+        sharing?.listen((charge) => made.grantedElsewhere(charge));
+        allowances = { by: limits, limits: made };
+      }
       return [
         checkService({
           ...opened,

@@ -104,7 +104,7 @@ export class Leadership {
       }
       const sequence = !this.#isAlone && this.#isHeld() ? await this.#append(record) : null;
       if (sequence !== null) {
-        if (!canAct(record, sequence, true)) throw this.#lose('another hub wrote to the log at the same time');
+        if (!canAct(record, sequence)) throw this.#lose('another hub wrote to the log at the same time');
         this.#uncommitted += 1;
         return { position: { sequence, epoch: record.epoch, n: record.n } };
       }

@@ -55,6 +55,7 @@ export class Member {
   #patientUntil = Number.NEGATIVE_INFINITY;
   #trouble: string | null = null;
   #isAsked = false;
+  #isSuccessor = false;
   #asked = Promise.withResolvers<void>();
   #running: Promise<void> | null = null;
 
@@ -93,6 +94,11 @@ export class Member {
   /** Whether this hub may act on its own at this moment: it leads, and its lease holds or no other hub can be asked. */
   mayAct(): boolean {
     return this.#leading?.mayAct() ?? false;
+  }
+
+  /** Whether the hub that led before has handed over to this one. */
+  get isSuccessor(): boolean {
+    return this.#isSuccessor;
   }
 
   /** What the store committed. */
@@ -189,10 +195,11 @@ export class Member {
       const head = { epoch, n: n + 1, after };
       const writes = firstWrites();
       const sequence = await session.append(encodeRecord({ ...head, hub: name, isFirst: true, writes }), after);
-      if (sequence === null || !canAct(head, sequence, true)) continue;
+      if (sequence === null || !canAct(head, sequence)) continue;
       const position = { sequence, epoch, n: head.n };
       store.apply(writes, position);
       reader.moved(position);
+      this.#isSuccessor = lease?.isReleased === true;
       log.info({ hub: name, epoch }, 'this hub leads');
       this.#begin(new Leadership({ ...this.#options, epoch, revision, askedAt, reader, ...this.#leadershipEvents() }));
       return;

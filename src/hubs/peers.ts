@@ -1,10 +1,11 @@
 import { open, rm } from 'node:fs/promises';
-import type { Msg, NatsConnection } from '@nats-io/transport-node';
+import { errors, type Msg, type NatsConnection } from '@nats-io/transport-node';
 import { z } from 'zod';
 import type { Clock } from '#kernel/clock.ts';
 import { messageOf } from '#kernel/errors.ts';
 import { readJson } from '#kernel/json.ts';
 import type { Log } from '#kernel/log.ts';
+import { runTag } from './run-tag.ts';
 import { logSubject } from './session.ts';
 
 // What hubs ask each other, besides the log. The server permits these subjects to holders of a hub's key only.
@@ -19,6 +20,10 @@ const subjects = {
   snapshot: (hub: string) => `${root}.snapshot.${hub}`,
   yield: (hub: string) => `${root}.yield.${hub}`,
   late: (hub: string) => `${root}.late.${hub}`,
+  /** Asks the hub with this tag about a check that it keeps. */
+  check: (tag: string) => `${root}.check.${tag}`,
+  /** What a hub has granted to callers of its check service. */
+  granted: `${root}.granted`,
 };
 
 /** How a hub is. Times are milliseconds since the epoch. */
@@ -60,7 +65,12 @@ export interface PeerPorts {
   readonly status: () => HubStatus;
   /** Looks at the log; with `true` at the lease too. */
   readonly wake: (isLease: boolean) => void;
+  /** Answers as the hub that leads. */
   readonly answer: (request: ForwardedRequest) => Promise<ForwardedAnswer>;
+  /** Answers about a check that this hub keeps. */
+  readonly answerCheck: (request: ForwardedRequest) => Promise<ForwardedAnswer>;
+  /** Takes what another hub has granted to callers of its check service. */
+  readonly takeGrants: (grants: readonly unknown[]) => void;
   readonly handOver: () => Promise<void>;
   /** Stores what a hub saw that was alone while another one led. */
   readonly takeLate: (votes: readonly unknown[]) => Promise<void>;
@@ -72,6 +82,7 @@ export interface PeerPorts {
   readonly log: Log;
 }
 
+const Grants = z.object({ hub: z.string(), grants: z.array(z.unknown()) });
 const Part = z.object({ offset: z.int().min(0) });
 // A server takes 128 KiB at once as it is shipped.
 const partBytes = 96 * 1_024;
@@ -105,6 +116,14 @@ export function servePeers(connection: NatsConnection, ports: PeerPorts): void {
   on(subjects.forward(name), async (message) => {
     const request = readJson(ForwardedRequest, message.string());
     if (request !== null) message.respond(JSON.stringify(await ports.answer(request)));
+  });
+  on(subjects.check(runTag(name)), async (message) => {
+    const request = readJson(ForwardedRequest, message.string());
+    if (request !== null) message.respond(JSON.stringify(await ports.answerCheck(request)));
+  });
+  on(subjects.granted, (message) => {
+    const granted = readJson(Grants, message.string());
+    if (granted !== null && granted.hub !== name) ports.takeGrants(granted.grants);
   });
   on(subjects.late(name), async (message) => {
     const votes = readJson(z.array(z.unknown()), message.string());
@@ -177,6 +196,28 @@ export async function forwardTo(
 ): Promise<ForwardedAnswer> {
   const message = await connection.request(subjects.forward(hub), JSON.stringify(request), { timeout: forwardMs });
   return ForwardedAnswer.parse(message.json());
+}
+
+/** Has the hub with this tag answer about a check that it keeps, within a time; null if there is no such hub now. */
+export async function askAboutCheck(
+  connection: NatsConnection,
+  tag: string,
+  request: ForwardedRequest,
+  timeoutMs: number,
+): Promise<ForwardedAnswer | null> {
+  try {
+    const message = await connection.request(subjects.check(tag), JSON.stringify(request), { timeout: timeoutMs });
+    return ForwardedAnswer.parse(message.json());
+  } catch (error) {
+    if (error instanceof errors.NoRespondersError) return null;
+    if (error instanceof errors.RequestError && error.isNoResponders()) return null;
+    throw error;
+  }
+}
+
+/** Lets the other hubs know what this one has granted. */
+export function announceGrants(connection: NatsConnection, hub: string, grants: readonly unknown[]): void {
+  connection.publish(subjects.granted, JSON.stringify({ hub, grants }));
 }
 
 /** Tells all hubs that the lease was handed over. */

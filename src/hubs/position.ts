@@ -46,7 +46,7 @@ export function positionAfter(
   return effect === 'counts' ? { sequence, epoch: record.epoch, n: record.n } : { ...position, sequence };
 }
 
-/** Whether its writer may act on a record: the stream has it, if it counts, and it is committed here. */
-export function canAct(record: RecordHead, acknowledged: number | null, isCommitted: boolean): boolean {
-  return acknowledged === record.after + 1 && isCommitted;
+/** Whether the writer of a record may act on it once it is committed: the stream has it, and there it counts. */
+export function canAct(record: RecordHead, acknowledged: number): boolean {
+  return acknowledged === record.after + 1;
 }

@@ -22,8 +22,8 @@ export interface LogReader {
   moved(position: LogPosition): void;
 }
 
-// So many requests are on their way together.
-const readAtOnce = 32;
+// Requests on their way together: few for a follower that is up to date, more and more for one that is behind.
+const mostAtOnce = 32;
 
 export function createReader(store: MemberStore, log: Log): LogReader {
   let position = store.position() ?? beforeAll;
@@ -60,7 +60,8 @@ export function createReader(store: MemberStore, log: Log): LogReader {
     },
     async catchUp(session, isKnown = () => false) {
       if (store.position() === null) return;
-      for (let width = 1; ; width = readAtOnce) {
+      for (let done = 0; ;) {
+        const width = Math.min(mostAtOnce, Math.max(1, done));
         const from = position.sequence + 1;
         const sequences = Array.from({ length: width }, (_, index) => from + index);
         const messages = await Promise.all(sequences.map(async (sequence) => session.read(sequence)));
@@ -69,6 +70,7 @@ export function createReader(store: MemberStore, log: Log): LogReader {
           take(bytes, from + index, isKnown);
           if (isBehindVersion) return;
         }
+        done += width;
       }
     },
     verify({ first, last }) {

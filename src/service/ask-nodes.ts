@@ -29,9 +29,11 @@ export function askNodes(
   const work = (place.work ??= new AbortController());
   place.isAsking = true;
   runs
-    .runOn(asked, command, work.signal, ({ node, outcome, startedAt = clock.now() }) => {
-      rounds.take(node, dueAt, outcome, startedAt);
-      onVote();
+    .runOn(asked, command, work.signal, {
+      onOutcome({ node, outcome, startedAt = clock.now() }) {
+        rounds.take(node, dueAt, outcome, startedAt);
+        onVote();
+      },
     })
     .catch((error: unknown) => {
       if (!work.signal.aborted) log.error({ err: error, target: target.name, dueAt }, 'cannot run round');

@@ -10,6 +10,8 @@ export interface HubAbsence {
   lastRound(target: string): RoundMarks | null;
   /** Whether nodes have sent everything that they hold, as far as is known. */
   isOver(): boolean;
+  /** Whether another process judged until a moment ago and handed over: what nodes observed meanwhile is not late. */
+  isBrief?(): boolean;
   /** Asks nodes to send again what they hold; `isOver` is false until they have. */
   refresh?(): void;
 }
@@ -21,6 +23,8 @@ export type AbsenceCause = 'stopped' | 'frozen' | 'unreachable';
 export interface CatchUp {
   /** When this process began. */
   readonly beganAt: number;
+  /** After how long `look` should be called again. */
+  lookMs(): number;
   /** How far the rounds of a target have come before. */
   marksOf(target: string): RoundMarks;
   /** Whether live rounds of a target have to wait. */
@@ -29,7 +33,7 @@ export interface CatchUp {
   heard(rounds: TargetRounds, dueAt: number, isReopened: boolean): void;
   /** An absence is over for these targets. */
   begin(cause: AbsenceCause, targets: readonly TargetRounds[]): void;
-  /** To be called every second: judges what was gathered once it is complete, or after less than a minute. */
+  /** To be called every second or so (`lookMs`): judges what was gathered once it is complete, or after less than a minute. */
   look(targets: () => readonly TargetRounds[]): void;
   /** A vote came after its round was over. */
   late(round: RoundKey): void;
@@ -67,6 +71,8 @@ const quietMs = 2_000;
 // Time to catch up with the end of what began, so that both are one message.
 const notifyAfterMs = 10_000;
 const atOnce = 100;
+const usualLookMs = 1_000;
+const briefLookMs = 50;
 
 const reasons: Readonly<Record<AbsenceCause, string>> = {
   stopped: 'the monitor was away when it happened',
@@ -74,19 +80,20 @@ const reasons: Readonly<Record<AbsenceCause, string>> = {
   unreachable: 'the monitor could not hear its nodes when it happened',
 };
 
+function newGathering(clock: Clock, cause: AbsenceCause, members: Set<TargetRounds> | null): AbsenceGathering {
+  const began = clock.elapsed();
+  return { cause, began, until: clock.now(), members, heardAt: Number.NEGATIVE_INFINITY, isJudging: false };
+}
+
 export function createCatchUp({ absence, clock, log, onOver, transport, onUnjudged }: CatchUpOptions): CatchUp {
   const beganAt = clock.now();
   const isComplete = () => absence?.isOver() !== false;
   const unjudged = createUnjudgedReport({ clock, log, isComplete, transport, onUnjudged });
-  let current = absence === null ? null : newGathering('stopped', null);
+  let current = absence === null ? null : newGathering(clock, 'stopped', null);
   // What came back while the one before was being judged.
   let next: AbsenceGathering | null = null;
   let isStarting = absence !== null;
-
-  function newGathering(cause: AbsenceCause, members: Set<TargetRounds> | null): AbsenceGathering {
-    const began = clock.elapsed();
-    return { cause, began, until: clock.now(), members, heardAt: Number.NEGATIVE_INFINITY, isJudging: false };
-  }
+  let isBrief = absence?.isBrief?.() === true;
 
   const includes = (gathering: AbsenceGathering | null, rounds: TargetRounds) =>
     gathering !== null && (gathering.members === null || gathering.members.has(rounds));
@@ -94,6 +101,7 @@ export function createCatchUp({ absence, clock, log, onOver, transport, onUnjudg
   // What was sent may wait here to be read.
   function isReady({ cause, began, heardAt }: AbsenceGathering): 'complete' | 'cut off' | null {
     const waited = clock.elapsed() - began;
+    if (isBrief) return absence?.isOver() !== false || waited >= shortestGatheringMs ? 'complete' : null;
     const isQuiet = clock.elapsed() - heardAt >= quietMs;
     const hadTime = cause === 'stopped' || waited >= shortestGatheringMs;
     if (absence?.isOver() !== false && isQuiet && hadTime) return 'complete';
@@ -136,7 +144,7 @@ export function createCatchUp({ absence, clock, log, onOver, transport, onUnjudg
   function begin(cause: AbsenceCause, targets: readonly TargetRounds[]): void {
     if (targets.length === 0) return;
     const isBusy = current?.isJudging === true;
-    const gathering = (isBusy ? next : current) ?? newGathering(cause, new Set());
+    const gathering = (isBusy ? next : current) ?? newGathering(clock, cause, new Set());
     if (isBusy) next = gathering;
     else current = gathering;
     const before = gathering.members?.size;
@@ -152,11 +160,13 @@ export function createCatchUp({ absence, clock, log, onOver, transport, onUnjudg
     current = next;
     next = null;
     isStarting = false;
+    isBrief = false;
     onOver();
   }
 
   return {
     beganAt,
+    lookMs: () => (isBrief ? briefLookMs : usualLookMs),
     marksOf(target) {
       const known = isStarting ? absence?.lastRound(target) : null;
       const over = Math.min(beganAt, known?.over ?? clock.now());
@@ -174,6 +184,8 @@ export function createCatchUp({ absence, clock, log, onOver, transport, onUnjudg
       if (current === null || current.isJudging) return unjudged.look();
       const ready = isReady(current);
       if (ready === null) return;
+      // Rounds have as long as usual.
+      if (isBrief) return end();
       current.isJudging = true;
       const members = targets().filter((rounds) => includes(current, rounds));
       judge(current, members, ready === 'cut off')

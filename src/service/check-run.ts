@@ -9,6 +9,7 @@ export class CheckRun implements StoredRun {
   readonly #results: NodeResult[];
   #listeners: Set<() => void> | null = null;
   #finished: number;
+  #interims = 0;
   /** What it was answered with last, and by whom, for the next caller; null again with each outcome. */
   answer: { readonly by: object; readonly text: string } | null = null;
 
@@ -25,9 +26,14 @@ export class CheckRun implements StoredRun {
     return this.#results;
   }
 
-  /** How many nodes have answered. The run is what it was as long as this number is. */
+  /** How many nodes have answered. The outcomes are what they were as long as this number is. */
   get finished(): number {
     return this.#finished;
+  }
+
+  /** Changes with each outcome and each interim result. */
+  get version(): string {
+    return this.#interims === 0 ? String(this.#finished) : `${this.#finished}.${this.#interims}`;
   }
 
   get done(): boolean {
@@ -40,12 +46,26 @@ export class CheckRun implements StoredRun {
     if (position === -1) return -1;
     this.#results[position] = { node, outcome };
     this.#finished += 1;
-    this.answer = null;
-    for (const listener of this.#listeners ?? []) listener();
+    this.#changed();
     return position;
   }
 
-  /** Calls back after each further outcome, unless disposed before. */
+  /** Keeps what nodes have measured so far, until they have outcomes. */
+  recordInterim(interims: ReadonlyMap<string, Outcome>): void {
+    for (const [position, { node, outcome }] of this.#results.entries()) {
+      const interim = interims.get(node.name);
+      if (outcome === null && interim !== undefined) this.#results[position] = { node, outcome, interim };
+    }
+    this.#interims += 1;
+    this.#changed();
+  }
+
+  #changed(): void {
+    this.answer = null;
+    for (const listener of this.#listeners ?? []) listener();
+  }
+
+  /** Calls back after each further outcome or interim result, unless disposed before. */
   onChange(listener: () => void): Disposable {
     const listeners = (this.#listeners ??= new Set());
     listeners.add(listener);

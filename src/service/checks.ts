@@ -7,6 +7,7 @@ import {
   type NodeInfo,
   type Outcome,
   type Policy,
+  unfinishedOutcome,
 } from '#checks/index.ts';
 import type { Clock } from '#kernel/clock.ts';
 import { messageOf, WatchpostError } from '#kernel/errors.ts';
@@ -14,7 +15,7 @@ import type { Log } from '#kernel/log.ts';
 import type { Random } from '#kernel/random.ts';
 import { CheckRun, closedRun } from './check-run.ts';
 import type { NodeStatus, ServiceStore } from './ports.ts';
-import type { Runs } from './runs.ts';
+import type { NodeOutcomeListener, Runs } from './runs.ts';
 
 export interface StartRequest {
   readonly spec: CheckSpec;
@@ -50,21 +51,24 @@ export interface ChecksOptions {
   readonly log: Log;
   /** The most runs that may wait for outcomes at the same time. */
   readonly openLimit?: number;
+  /** What its identifiers begin with: four letters and digits, or nothing. */
+  readonly idTag?: string;
 }
 
-const runIdPattern = /^[0-9A-Za-z]{20}$/;
+const runIdPattern = /^(?:[0-9A-Za-z]{4})?[0-9A-Za-z]{20}$/;
 
 /**
  * Identifiers of 20 letters and digits. Those of some starts in a row begin alike, so that they stand together in the index of the
- * store and one page of it is written for them instead of one for each; 101 random bits are each one's own.
+ * store and one page of it is written for them instead of one for each; 101 random bits are each one's own. The tag of one of several hubs
+ * comes first.
  */
-export function createIds(random: Random): () => string {
+export function createIds(random: Random, tag = ''): () => string {
   const inARow = 64;
   let beginning = '';
   let left = 0;
   return () => {
     if (left === 0) {
-      beginning = random.id(3);
+      beginning = tag + random.id(3);
       left = inARow;
     }
     left -= 1;
@@ -77,11 +81,11 @@ const defaultOpenLimit = 20_000;
 const recentOutcomes = 20_000;
 
 export function createChecks(options: ChecksOptions): Checks {
-  const { runs, store, clock, random, log, openLimit = defaultOpenLimit } = options;
+  const { runs, store, clock, random, log, openLimit = defaultOpenLimit, idTag } = options;
   const recent = createRecent(recentOutcomes);
   let open = 0;
   const closing = new AbortController();
-  const nextId = createIds(random);
+  const nextId = createIds(random, idTag);
   const allEnded = Promise.withResolvers<void>();
 
   async function runCheck(run: CheckRun, { spec, nodes, policy }: StartRequest): Promise<void> {
@@ -91,10 +95,16 @@ export function createChecks(options: ChecksOptions): Checks {
       const position = run.record(node, outcome);
       if (position !== -1) store.addOutcome(run.id, position, outcome);
     };
+    using interims = collectInterims(clock, (all) => run.recordInterim(all));
+    const listener: NodeOutcomeListener = {
+      onOutcome: ({ node, outcome }) => record(node, outcome),
+      onInterim(node, detail) {
+        const whole = unfinishedOutcome(detail);
+        interims.add(node, policy === 'public' ? forStrangers(whole) : whole);
+      },
+    };
     try {
-      await runs.runOn(nodes, { spec, policy, origin: 'api' }, closing.signal, ({ node, outcome }) =>
-        record(node, outcome),
-      );
+      await runs.runOn(nodes, { spec, policy, origin: 'api' }, closing.signal, listener);
     } catch (error) {
       if (!closing.signal.aborted) log.error({ run: run.id, err: error }, 'run failed');
       const reason = faultOf(error, closing.signal);
@@ -150,6 +160,28 @@ export function createChecks(options: ChecksOptions): Checks {
       closing.abort(new Error('the service is stopping'));
       if (open > 0) await allEnded.promise;
     },
+  };
+}
+
+// Nodes pass them on a few times a second each, and every caller that waits is answered then.
+const interimEveryMs = 500;
+
+/** Hands on the newest interim result of each node, together. */
+function collectInterims(clock: Clock, handOn: (interims: ReadonlyMap<string, Outcome>) => void) {
+  let waiting = new Map<string, Outcome>();
+  let timer: Disposable | null = null;
+  const flush = () => {
+    timer = null;
+    const all = waiting;
+    waiting = new Map();
+    handOn(all);
+  };
+  return {
+    add({ name }: NodeInfo, outcome: Outcome): void {
+      waiting.set(name, outcome);
+      timer ??= clock.after(interimEveryMs, flush);
+    },
+    [Symbol.dispose]: () => timer?.[Symbol.dispose](),
   };
 }
 

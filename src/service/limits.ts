@@ -53,6 +53,8 @@ export interface Limits {
   take(charge: LimitCharge): Allowance;
   /** Whether it would be taken now. */
   peek(charge: LimitCharge): Allowance;
+  /** Takes a charge that another hub has granted, be it more than is left. */
+  grantedElsewhere(charge: LimitCharge): void;
   /** Takes from a target what it has borne already, be it more than is left. */
   note(target: string, cost: number): void;
   /** How much of a node's allowance is used, from 0; 1 if it has none left for another check. */
@@ -61,8 +63,12 @@ export interface Limits {
 
 type BucketVisitor = (buckets: Buckets, key: string, cost: number) => void;
 
-/** Token buckets per client (IPv4 /32, IPv6 /64), per target, per node and overall. Memory is bounded. */
-export function createLimits(rates: RateLimits, clock: Clock): Limits {
+/** Token buckets per client (IPv4 /32, IPv6 /64), per target, per node and overall. Memory is bounded. `onTaken` is called with each charge that was granted. */
+export function createLimits(
+  rates: RateLimits,
+  clock: Clock,
+  onTaken: (charge: LimitCharge) => void = () => {},
+): Limits {
   const clients = createBuckets(rates.per_client, clock);
   const targets = createBuckets(rates.per_target, clock);
   const nodes = createBuckets(rates.per_node, clock);
@@ -93,6 +99,8 @@ export function createLimits(rates: RateLimits, clock: Clock): Limits {
     return buckets === nodes ? `the allowance of node ${key}` : 'the allowance of the whole service';
   };
 
+  const takeAll = (charge: LimitCharge) => eachOf(charge, (buckets, key, cost) => buckets.take(key, cost));
+
   function judge(charge: LimitCharge, isTaken: boolean): Allowance {
     let longestMs = 0;
     let hit = '';
@@ -103,7 +111,10 @@ export function createLimits(rates: RateLimits, clock: Clock): Limits {
       hit = wordsOf(buckets, key);
     });
     const ok = longestMs === 0;
-    if (ok && isTaken) eachOf(charge, (buckets, key, cost) => buckets.take(key, cost));
+    if (ok && isTaken) {
+      takeAll(charge);
+      onTaken(charge);
+    }
     const resource = charge.isScarce === true ? 'domain' : 'checks';
     return {
       ok,
@@ -127,6 +138,7 @@ export function createLimits(rates: RateLimits, clock: Clock): Limits {
   return {
     take: (charge) => judge(charge, true),
     peek: (charge) => judge(charge, false),
+    grantedElsewhere: takeAll,
     note: (target, cost) => targets.take(target, cost),
     rates,
     leftOf,

@@ -7,29 +7,29 @@ import type { UnreadBatch } from './ports.ts';
 import { ShedSpans } from './shed-spans.ts';
 
 /**
- * Leaves out rounds if more comes in than can be judged: only those of targets that were well for a while and still are, for what
- * is stored of such a round is all that would come of it.
+ * Leaves out rounds if more comes in than can be judged: only those of targets that have been up for a while and still are, because
+ * such a round changes nothing but the history.
  */
 export interface Overload {
-  /** Leaves out the round that this was seen for, unless it may have to be notified, or it has a vote already. */
+  /** Leaves out the round of this observation, unless the round may have to be notified, or has a vote already. */
   skipResult(place: TargetWatch, observation: Observation): void;
-  /** There is no room for these: the same for them, as far as they are known. */
+  /** Does the same for observations for which there is no room, if their targets are known. */
   giveUp(observations: readonly Observation[], places: ReadonlyMap<string, TargetWatch>): void;
   /** These are not read: their nodes drop them. */
   skip(batches: readonly UnreadBatch[]): void;
   /** Which share of their healthy results nodes are to send. */
   granted(): number;
-  /** A node did not send so many results that were due then, for they were not granted. */
+  /** A node did not send this many results that were due then, because they were not granted. */
   notSent(node: string, due: DueSpan, results: number): void;
   /** Newer results of the same node are read before these. */
   overtaken(batch: UnreadBatch): void;
   /** Whether a result of a node that was due then may have been skipped, or overtaken by later ones. */
   isShed(node: string, dueAt: number): boolean;
-  /** What it was like within the last minute, in words; null if no round was left out. */
+  /** How much was left out within the last minute, in words; null if nothing was. */
   reason(): string | null;
 }
 
-// An observation of a failure within this time may be notified, or end.
+// A failure within this time may still be notified, or its end.
 const quietMs = 600_000;
 // No target is shed for ever: the same targets may come last again and again.
 const mostInARow = 9;

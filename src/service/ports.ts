@@ -9,6 +9,7 @@ import {
   type Policy,
 } from '#checks/index.ts';
 import type { Losses } from '#protocol/losses.ts';
+import type { RunListener } from '#protocol/run-listener.ts';
 import type { Assignment, DueSpan, Observation } from '#protocol/watching.ts';
 
 /** Results of what a node watches. */
@@ -68,6 +69,8 @@ export interface NodeCommand {
   readonly run?: string | undefined;
   /** For whom it is, by default the monitor: its checks have room of their own at a node. */
   readonly origin?: 'monitor' | 'api' | undefined;
+  /** Whether the node is to pass on what has been measured so far, if the type does that. */
+  readonly wantsInterim?: boolean | undefined;
 }
 
 export interface NodeStatus {
@@ -100,17 +103,15 @@ export interface NodeStatus {
   readonly newestDroppedAt?: number | null;
 }
 
-export type StartListener = (at: number) => void;
-
 /** How the service reaches nodes: threads of this process, or other machines. */
 export interface Transport {
   nodes(): readonly NodeStatus[];
   /**
    * Runs a command on the named node. Resolves to an outcome also if the node is gone, dies or refuses (unknown, source
-   * `node`); rejects only with the signal's reason. `onStarted` hears when the check began on the node, by our clock in
-   * milliseconds since the epoch, if the node tells: before this resolves.
+   * `node`); rejects only with the signal's reason. The listener is called before this resolves: with the beginning, by our
+   * clock, if the node states it, and with interim results, some of which may be lost.
    */
-  run(node: string, command: NodeCommand, signal: AbortSignal, onStarted?: StartListener): Promise<Outcome>;
+  run(node: string, command: NodeCommand, signal: AbortSignal, listener?: RunListener): Promise<Outcome>;
   /** Has a node that keeps the time watch this, in place of what it was assigned before, as soon as it can hear of it. */
   assign(node: string, assignment: Assignment): void;
   /** Sets the listener for what nodes watch. */
@@ -141,6 +142,8 @@ export interface StoredRun {
 export interface NodeResult {
   readonly node: NodeInfo;
   readonly outcome: Outcome | null;
+  /** What the node has measured so far, as an outcome that is not finished; only without an outcome, and never stored. */
+  readonly interim?: Outcome;
 }
 
 /** The check service's memory. */
@@ -164,10 +167,21 @@ export interface Page {
   readonly body: string;
 }
 
+/** An image, as it is sent. */
+export interface Picture {
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Buffer;
+}
+
 /** How the service speaks to people with a browser. */
 export interface ServicePages {
-  /** The report of a run so far; of a target's own check if that is what it was. */
-  report(run: StoredRun, target: string | null): Page;
-  /** A call that failed. */
-  failure(problem: { readonly status: number; readonly code: string; readonly message: string }): Page;
+  /** The report of a run so far; of a target's own check if that is what it was. `base` is where this site is, without a slash at its end. */
+  report(run: StoredRun, target: string | null, base: string): Page;
+  /** A picture of its state, for those who link to it. */
+  card(run: StoredRun): Picture;
+  /** A call that failed; `asked` is the check that it should have started, or null. */
+  failure(
+    problem: { readonly status: number; readonly code: string; readonly message: string },
+    asked: { readonly type: CheckTypeName; readonly host: string } | null,
+  ): Page;
 }

@@ -44,37 +44,48 @@ export interface Runs {
    * Rejects with `no_nodes` if the selection is empty, or with the signal's reason.
    */
   run(request: ServiceRunRequest, signal: AbortSignal): Promise<readonly NodeOutcome[]>;
-  /** The same for nodes that were selected before; `onOutcome` is called with each outcome as it comes. */
+  /** The same for nodes that were selected before; the listener is called with each outcome as it comes. */
   runOn(
     nodes: readonly NodeInfo[],
     command: Pick<ServiceRunRequest, 'spec' | 'policy' | 'name' | 'origin'>,
     signal: AbortSignal,
-    onOutcome: (outcome: NodeOutcome) => void,
+    listener: NodeOutcomeListener,
   ): Promise<readonly NodeOutcome[]>;
+}
+
+export interface NodeOutcomeListener {
+  readonly onOutcome?: (outcome: NodeOutcome) => void;
+  /** Takes what a node has measured so far, in the shape of the type's `Detail`. */
+  readonly onInterim?: (node: NodeInfo, detail: unknown) => void;
 }
 
 // What a node may take besides the probe itself: waiting in its queue and the way there and back.
 export const graceMs = 5_000;
 
-export function createRuns(transport: Transport, clock: Clock): Runs {
+export function createRuns(transport: Pick<Transport, 'nodes' | 'run'>, clock: Clock): Runs {
   const limits = createDeadlines(clock);
 
-  const runOn: Runs['runOn'] = async (nodes, { spec, policy, name, origin }, signal, onOutcome) => {
+  const runOn: Runs['runOn'] = async (nodes, { spec, policy, name, origin }, signal, listener) => {
     const deadlineMs = checkOf(spec.type).deadlineMs(spec);
-    const command: NodeCommand = { spec, policy, deadlineMs, run: name, origin };
+    const { onOutcome, onInterim } = listener;
+    const wantsInterim = onInterim !== undefined && checkOf(spec.type).givesInterim ? true : undefined;
+    const command: NodeCommand = { spec, policy, deadlineMs, run: name, origin, wantsInterim };
     using limit = limits.begin(deadlineMs + graceMs, signal);
 
     const ask = async (node: NodeInfo): Promise<NodeOutcome> => {
       let startedAt: number | undefined;
       let outcome: Outcome;
       try {
-        outcome = await transport.run(node.name, command, limit.signal, (at) => (startedAt = at));
+        outcome = await transport.run(node.name, command, limit.signal, {
+          onStarted: (at) => (startedAt = at),
+          ...(onInterim !== undefined && { onInterim: (detail) => onInterim(node, detail) }),
+        });
       } catch (error) {
         if (!limit.expired) throw error;
         outcome = failed(failure('node', 'no_answer', `the node did not answer within ${deadlineMs + graceMs} ms`));
       }
       const seen = { node, outcome, startedAt };
-      onOutcome(seen);
+      onOutcome?.(seen);
       return seen;
     };
     return await Promise.all(nodes.map(ask));
@@ -87,7 +98,7 @@ export function createRuns(transport: Transport, clock: Clock): Runs {
       const selected = selectNodes(transport.nodes(), nodes);
       if (selected.length === 0) throw new WatchpostError('no_nodes', 'no node can run this check');
       const infos = selected.map(({ info }) => info);
-      return runOn(infos, command, signal, () => {});
+      return runOn(infos, command, signal, {});
     },
   };
 }
@@ -102,11 +113,11 @@ export function joinTransports(transports: readonly Transport[]): Transport {
         transport.nodes().filter(({ info }) => !seen.has(info.name) && seen.add(info.name)),
       );
     },
-    async run(name, command, signal, onStarted) {
+    async run(name, command, signal, listener) {
       const owner = transports.find((transport) => names(transport).includes(name));
       return owner === undefined
         ? nodeGoneOutcome(`there is no node "${name}"`)
-        : owner.run(name, command, signal, onStarted);
+        : owner.run(name, command, signal, listener);
     },
     assign(name, assignment) {
       transports.find((transport) => names(transport).includes(name))?.assign(name, assignment);

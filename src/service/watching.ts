@@ -183,7 +183,7 @@ export class WatchService implements Disposable {
       this.#ticking = this.#options.clock.after(0, () => this.#tick());
     this.#catchUp.look(() => [...this.#places.values()].map(({ rounds }) => rounds));
     this.#storedRounds.forget();
-    if (this.#places.size > 0) this.#ticking ??= this.#options.clock.after(tickMs, () => this.#tick());
+    if (this.#places.size > 0) this.#ticking ??= this.#options.clock.after(this.#catchUp.lookMs(), () => this.#tick());
   }
 
   // Whether this thread was held up until now.
@@ -249,8 +249,10 @@ export class WatchService implements Disposable {
     for (let index = from; index < to; index += 1) {
       const observation = observations[index];
       const place = this.#places.get(observation?.target ?? '');
-      if (observation === undefined || info === undefined || place === undefined) confirm?.();
-      else {
+      if (observation === undefined || info === undefined || place === undefined) {
+        // What is not watched any more because this process ends is retained by its node, for the next one.
+        if (!this.#isLeft) confirm?.();
+      } else {
         if (isBehind && !this.#catchUp.holds(place.rounds)) this.#overload.skipResult(place, observation);
         this.#take(info, place, observation, confirm);
         places.add(place);

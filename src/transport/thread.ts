@@ -2,13 +2,13 @@ import { Worker } from 'node:worker_threads';
 import { type Clock, endsWithin, orAbort } from '#kernel/clock.ts';
 import { messageOf } from '#kernel/errors.ts';
 import type { Log } from '#kernel/log.ts';
+import type { RunListener } from '#protocol/run-listener.ts';
 import { type AgentOptions, type NodeMessage, shareOfApi, type HubMessage } from '#node/ports.ts';
 import {
   nodeGoneOutcome,
   type NodeCommand,
   type NodeListener,
   type NodeStatus,
-  type StartListener,
   suspendedOutcome,
   type Transport,
 } from '#service/ports.ts';
@@ -70,11 +70,11 @@ export function createThreadTransport(options: ThreadTransportOptions): ThreadTr
   return {
     started: Promise.all(all.map(async (thread) => thread.started)).then(() => {}),
     nodes: () => all.map((thread) => thread.status()),
-    async run(name, command, signal, onStarted) {
+    async run(name, command, signal, listener) {
       const thread = threads.get(name);
       return thread === undefined
         ? nodeGoneOutcome(`there is no node "${name}"`)
-        : thread.run(command, signal, onStarted);
+        : thread.run(command, signal, listener);
     },
     assign: (name, assignment) => threads.get(name)?.watching.assign(assignment),
     listen(next) {
@@ -148,8 +148,9 @@ function createNodeThread({ info, options }: ThreadNode, parts: ThreadTransportO
       case 'seen':
         watching.hear(message);
         break;
+      case 'interim':
       case 'outcome':
-        calls.complete(message.id, message.outcome, message.startedAt);
+        calls.hear(message);
         break;
     }
   }
@@ -173,12 +174,12 @@ function createNodeThread({ info, options }: ThreadNode, parts: ThreadTransportO
     start.wake();
   }
 
-  async function run(command: NodeCommand, signal: AbortSignal, onStarted?: StartListener): Promise<RunOutcome> {
+  async function run(command: NodeCommand, signal: AbortSignal, listener?: RunListener): Promise<RunOutcome> {
     if (!isReady && restart === null && !isClosing) await orAbort(start.next(), signal);
     if (!isReady || isClosing) return nodeGoneOutcome(`the node is not there: ${reason ?? 'closing'}`);
     const refusal = suspects.refusal(command);
     if (refusal !== null) return suspendedOutcome(refusal);
-    return calls.make(command, signal, onStarted);
+    return calls.make(command, signal, listener);
   }
 
   function send(message: HubMessage): void {

@@ -23,7 +23,7 @@ export async function openLink(
   access: NatsAccess,
   replicas: number,
   { clock, random, log }: Pick<CheckRunnerEnvironment, 'clock' | 'random' | 'log'>,
-  ports: PeerPorts,
+  ports: PeerPorts & { readonly onUp: (connection: NatsConnection) => void; readonly onDown: () => void },
 ): Promise<HubLink> {
   const account = { ...(await hubAccount(access)), name: `watchpost hub ${ports.name}` };
   let opened: { readonly on: NatsConnection; readonly session: Promise<LogSession> } | null = null;
@@ -37,8 +37,14 @@ export async function openLink(
     clock,
     random,
     log,
-    onUp: (connection) => servePeers(connection, ports),
-    onDown: onFailed,
+    onUp(connection) {
+      servePeers(connection, ports);
+      ports.onUp(connection);
+    },
+    onDown() {
+      onFailed();
+      ports.onDown();
+    },
     onRefused: () => {},
   });
 

@@ -1,8 +1,9 @@
 import type { CheckRunnerEnvironment } from '#compose/checking.ts';
 import { retentionIn } from '#compose/history.ts';
 import type { MonitorRuntime } from '#compose/monitor.ts';
-import { openStanding, type StandingDaemon } from '#compose/standing.ts';
-import type { Config, ConfiguredHub } from '#config/config.ts';
+import { type HubSharing, openStanding, type StandingDaemon } from '#compose/standing.ts';
+import type { Config } from '#config/config.ts';
+import type { ConfiguredHub } from '#config/hub.ts';
 import type { ConfigSource } from '#config/apply/reload.ts';
 import { Member, type MemberOptions } from '#hubs/member.ts';
 import { WatchpostError } from '#kernel/errors.ts';
@@ -29,12 +30,14 @@ export interface HubPartsOptions extends Pick<MemberOptions, 'session' | 'onLead
   readonly source: ConfigSource | null;
   readonly front: NonNullable<WebOptions['front']>;
   readonly isHandingOver: () => boolean;
+  readonly hubs: HubSharing['hubs'];
+  readonly checks: HubSharing['checks'];
   /** Called at every change of what pages show. */
   readonly onChange: () => void;
 }
 
 // What each leader writes first, so that links and sessions of one hub hold on all.
-const sharedFacts = ['identity', 'session key', 'acknowledgement key'];
+const sharedFacts = ['identity', 'session key', 'acknowledgement key', 'push key'];
 
 /** Opens the database and everything but the monitor. */
 export async function openParts(options: HubPartsOptions): Promise<HubParts> {
@@ -52,12 +55,13 @@ export async function openParts(options: HubPartsOptions): Promise<HubParts> {
       writeLog: { publish: async (writes) => member.publish(writes) },
       onCommitted(writes, position) {
         member.committed(position);
-        if (parts?.monitoring !== null) return;
+        if (parts === null) return;
         try {
-          parts.standing.applied(writes);
+          parts.standing.committed(writes);
+          if (parts.monitoring === null) parts.standing.applied(writes);
         } catch (error) {
           // It is committed: whatever goes wrong here must not have it read again.
-          log.error({ err: error }, 'cannot show what another hub wrote');
+          log.error({ err: error }, 'cannot show what the hubs wrote');
         }
       },
     },
@@ -89,7 +93,7 @@ export async function openParts(options: HubPartsOptions): Promise<HubParts> {
 async function standOn(
   store: Store,
   member: Member,
-  { config, environment, source, front, isHandingOver, onChange }: HubPartsOptions,
+  { config, environment, source, front, isHandingOver, hubs, checks, onChange }: HubPartsOptions,
 ): Promise<StandingDaemon> {
   const standing = await openStanding(config(), environment, source, {
     store,
@@ -99,6 +103,8 @@ async function standOn(
       return trouble === null ? [] : [trouble];
     },
     front,
+    hubs,
+    checks,
   });
   standing.board.onChange(onChange);
   return standing;

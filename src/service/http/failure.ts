@@ -1,4 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import { startableTypeNames } from '#checks/index.ts';
 import { messageOf, WatchpostError } from '#kernel/errors.ts';
 import type { Log } from '#kernel/log.ts';
 import { type ApiErrorCode, apiErrors, codeOfStatus, errorBody } from '#protocol/errors.ts';
@@ -24,6 +26,8 @@ export class ApiFailure extends Error {
   }
 }
 
+const Asked = z.object({ type: z.enum(startableTypeNames), host: z.string().max(2_048) });
+
 /**
  * Every call that fails answers with a body of the table; a browser gets a page that says the same. What is a fault of ours is logged,
  * and the answer does not tell it.
@@ -48,7 +52,7 @@ function answer(
 ) {
   reply.code(status).headers({ ...headers, vary: 'accept' });
   if (wantsPage(request)) {
-    const page = pages.failure({ status, code, message });
+    const page = pages.failure({ status, code, message }, status < 500 ? askedIn(request) : null);
     return reply.headers(page.headers).send(page.body);
   }
   return reply
@@ -56,6 +60,15 @@ function answer(
     .type('application/json; charset=utf-8')
     .send(JSON.stringify(errorBody(code, message)));
 }
+
+/** The check that a browser wanted to start, with what it said of it. */
+function askedIn({ routeOptions: { url = '' }, method, body, query, params }: FastifyRequest) {
+  const isStart = method === 'POST' && /^\/(?:api\/v1\/checks|check-:type)$/.test(url);
+  const { data } = Asked.safeParse({ ...recordOf(params), ...recordOf(query), ...recordOf(body) });
+  return data !== undefined && (isStart || url === '/check-:type') ? data : null;
+}
+
+const recordOf = (value: unknown): object => (typeof value === 'object' && value !== null ? value : {});
 
 function failureOf(error: unknown): ApiFailure | null {
   if (error instanceof ApiFailure) return error;

@@ -115,3 +115,12 @@ const failureHeaders: Readonly<Record<number, Headers>> = {
   429: { ...headers.rate, ...headers.retry },
   503: headers.retry,
 };
+
+/** The identifier of a check in a path. */
+export const byId = {
+  name: 'id',
+  in: 'path',
+  required: true,
+  schema: { type: 'string' },
+  description: 'The request_id.',
+};

@@ -4,7 +4,8 @@ import type { ApiErrorCode } from '#protocol/errors.ts';
 import { jsonContent, refTo, schemaOf, textContent } from '#protocol/openapi.ts';
 import type { AccessRules } from '../access.ts';
 import { withPreflights } from './openapi-preflights.ts';
-import { failuresWith, headers, json, type SchemaName, schemas, startParameters } from './openapi-parts.ts';
+import { reportCard } from './openapi-card.ts';
+import { byId, failuresWith, headers, json, type SchemaName, schemas, startParameters } from './openapi-parts.ts';
 import { longestWaitSeconds } from './results.ts';
 
 interface DocumentOptions {
@@ -42,6 +43,7 @@ function pathsOf(compatible: boolean) {
       read({ operationId, summary: 'The results so far, with what was checked', schema: 'CheckResultExtended' }),
     ),
     '/check-report/{id}': both('Report', report),
+    '/check-report/{id}/card.png': reading('ReportCard', reportCard),
     '/check-result/{id}/events': { get: events },
     '/nodes/hosts': both('Nodes', (operationId) => list(operationId, 'NodeList')),
     '/nodes/ips': both('NodeAddresses', (operationId) => list(operationId, compatible ? 'NodeAddresses' : 'NodeList')),
@@ -88,7 +90,6 @@ function reading(name: string, operation: (operationId: string) => Operation) {
   return { get: operation(`get${name}`), head };
 }
 
-const byId = { name: 'id', in: 'path', required: true, schema: { type: 'string' }, description: 'The request_id.' };
 const wait = {
   name: 'wait',
   in: 'query',

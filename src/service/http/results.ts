@@ -44,11 +44,11 @@ async function waitFor(run: CheckRun, { isEnough, waitMs, reply, clock }: RunWai
   using gone = abortOnHangUp(reply);
   const until = clock.elapsed() + waitMs;
   while (!isEnough() && !run.done && !gone.signal.aborted && clock.elapsed() < until) {
-    await change(run, run.finished, until - clock.elapsed(), clock, gone.signal);
+    await change(run, run.version, until - clock.elapsed(), clock, gone.signal);
   }
 }
 
-const etagOf = (run: CheckRun) => `"${run.id}-${run.finished}"`;
+const etagOf = (run: CheckRun) => `"${run.id}-${run.version}"`;
 
 /** Sends a version of a run: not again to a client that has it, and for good once the run is done. */
 export function sendVersion(request: FastifyRequest, reply: FastifyReply, run: CheckRun, text: () => string) {
@@ -106,15 +106,14 @@ export function sendEvents(request: FastifyRequest, reply: FastifyReply, run: Ch
     try {
       yield 'retry: 2000\n\n';
       for (;;) {
-        const seen = run.finished;
+        const seen = run.version;
         for (const [position, { outcome }] of run.results.entries()) {
           if (outcome === null || sent.has(position)) continue;
           sent.add(position);
           yield `event: result\nid: ${position}\ndata: ${JSON.stringify(texts.row(run, position))}\n\n`;
         }
-        if (run.done && seen === run.finished) break;
-        if (seen === run.finished && !(await change(run, seen, beatMs, clock, gone.signal)))
-          yield ': still working\n\n';
+        if (run.done && seen === run.version) break;
+        if (seen === run.version && !(await change(run, seen, beatMs, clock, gone.signal))) yield ': still working\n\n';
         if (gone.signal.aborted) return;
       }
       yield `event: done\nid: done\ndata: {}\n\n`;
@@ -137,9 +136,9 @@ function waitOf(request: FastifyRequest): number {
   return /^\d{1,9}(?:\.\d{1,9})?$/.test(written) ? Math.min(Number(written), longestWaitSeconds) * 1_000 : 0;
 }
 
-/** Resolves to true at the next outcome, to false after `ms` or once the signal is aborted. */
-async function change(run: CheckRun, seen: number, ms: number, clock: Clock, signal: AbortSignal): Promise<boolean> {
-  if (run.finished !== seen) return true;
+/** Resolves to true at the next outcome or interim result, to false after `ms` or once the signal is aborted. */
+async function change(run: CheckRun, seen: string, ms: number, clock: Clock, signal: AbortSignal): Promise<boolean> {
+  if (run.version !== seen) return true;
   if (signal.aborted) return false;
   return new Promise<boolean>((resolve) => {
     const end = (changed: boolean) => {

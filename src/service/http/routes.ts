@@ -85,12 +85,19 @@ export function checkService(options: ServiceOptions): FastifyPluginAsync {
         withRun(request.params.id, request, reply, options, (run) => {
           reply.header('vary', 'accept');
           if (wantsPage(request)) {
-            const { headers, body } = pages.report(run, queryOf(request).get('target'));
+            const { headers, body } = pages.report(run, queryOf(request).get('target'), baseUrlOf(request, publicUrl));
             return reply.headers(headers).send(body);
           }
           return sendVersion(request, reply, run, () => texts.extended(run));
         }),
     });
+
+    app.get<IdRoute>('/check-report/:id/card.png', (request, reply) =>
+      withRun(request.params.id, request, reply, options, (run) => {
+        const { headers, body } = pages.card(run);
+        return reply.headers(headers).send(body);
+      }),
+    );
 
     for (const path of ['/check-result', '/check-result-extended', '/check-report']) {
       app.route({

@@ -5,7 +5,7 @@ import type { Rate } from '#kernel/buckets.ts';
 import { nodeIdOf } from '#protocol/wire.ts';
 import type { CheckRun } from '../check-run.ts';
 import type { LimitName } from '../limits.ts';
-import type { NodeStatus } from '../ports.ts';
+import type { NodeResult, NodeStatus } from '../ports.ts';
 import { baseUrlOf, wantsPage } from './negotiate.ts';
 import { openApiDocument } from './openapi.ts';
 import { parametersOf } from './parameters.ts';
@@ -74,7 +74,8 @@ function limitsFor({ client, isStranger }: AccessGrant, { limits, maxNodes }: Se
   };
 }
 
-function checkFor({ id, spec, createdAt, results, done }: CheckRun, base: string, nodeDomain: string): ApiCheck {
+function checkFor(run: CheckRun, base: string, nodeDomain: string): ApiCheck {
+  const { id, spec, createdAt, results, done } = run;
   return {
     id,
     type: spec.type,
@@ -83,7 +84,17 @@ function checkFor({ id, spec, createdAt, results, done }: CheckRun, base: string
     created_at: new Date(createdAt).toISOString(),
     state: done ? 'finished' : 'running',
     report_url: `${base}/check-report/${id}`,
-    results: results.map(({ node, outcome }) => ({ node: nodeFor(node, nodeDomain), outcome })),
+    results: results.map((result) => ({ node: nodeFor(result.node, nodeDomain), ...resultFor(run, result) })),
+  };
+}
+
+function resultFor({ spec }: CheckRun, { node, outcome, interim }: NodeResult) {
+  const { rawOutput } = checkOf(spec.type);
+  const known = outcome ?? interim;
+  return {
+    outcome,
+    ...(interim !== undefined && { interim: interim.detail }),
+    ...(known !== undefined && rawOutput !== null && { raw_output: rawOutput(known, { spec, node: node.name }) }),
   };
 }
 

@@ -5,6 +5,7 @@ import {
   type CommandMessage,
   type CommandReply,
   decodeSpec,
+  type InterimResult,
   messageLimit,
   nodeFault,
   protocolRange,
@@ -12,6 +13,7 @@ import {
 } from '#protocol/nodes.ts';
 import type { Transport } from '#service/ports.ts';
 import type { ReceiptDelivery } from './delivery.ts';
+import type { NamedHubResults } from './named-hub.ts';
 
 export interface CommandsOptions {
   readonly name: string;
@@ -21,6 +23,7 @@ export interface CommandsOptions {
   /** How far the clock of this machine is ahead of the hub's; null if that is not known. */
   readonly clockOffsetMs: () => number | null;
   readonly delivery: ReceiptDelivery;
+  readonly namedHub: Pick<NamedHubResults, 'send' | 'sendInterim'>;
   /** How many commands may be under way. */
   readonly limit: number;
   readonly clock: Clock;
@@ -35,6 +38,14 @@ export interface Commands {
   readonly running: number;
   /** Resolves once nothing runs any more; what does after `graceMs` is ended without a result. */
   drain(graceMs: number): Promise<void>;
+}
+
+interface EndedCommand {
+  readonly id: string;
+  /** The hub that the command named. */
+  readonly hub: string | undefined;
+  readonly outcome: Result['outcome'];
+  readonly startedAt?: number | null;
 }
 
 // As long as a hub waits besides the check itself: after that the result is late, and still worth having.
@@ -52,7 +63,7 @@ export function createCommands(options: CommandsOptions): Commands {
   };
 
   async function run(command: CommandMessage, spec: Exclude<ReturnType<typeof decodeSpec>, string>): Promise<void> {
-    const { ticket: id, policy, deadlineMs, origin } = command;
+    const { ticket: id, policy, deadlineMs, origin, interim: wantsInterim, hub } = command;
     const controller = new AbortController();
     let startedAt: number | null = null;
     const onStarted = (at: number) => {
@@ -62,23 +73,34 @@ export function createCommands(options: CommandsOptions): Commands {
     running.set(id, controller);
     using end = deadline(clock, deadlineMs + lateMs, controller.signal);
     try {
-      const outcome = await local.run(name, { spec, policy, deadlineMs, origin }, end.signal, onStarted);
-      sendResult(id, outcome, startedAt);
+      const outcome = await local.run(name, { spec, policy, deadlineMs, origin, wantsInterim }, end.signal, {
+        onStarted,
+        ...(wantsInterim === true && { onInterim: (detail: unknown) => sendInterim(id, detail, hub) }),
+      });
+      sendResult({ id, hub, outcome, startedAt });
     } catch (error) {
-      if (end.expired) sendResult(id, nodeFault('no_answer', `the check did not end within ${deadlineMs + lateMs} ms`));
-      else if (!controller.signal.aborted) sendResult(id, nodeFault('internal', messageOf(error)));
+      const reason = `the check did not end within ${deadlineMs + lateMs} ms`;
+      if (end.expired) sendResult({ id, hub, outcome: nodeFault('no_answer', reason) });
+      else if (!controller.signal.aborted) sendResult({ id, hub, outcome: nodeFault('internal', messageOf(error)) });
     } finally {
       running.delete(id);
       if (running.size === 0) idle?.();
     }
   }
 
-  function sendResult(id: string, outcome: Result['outcome'], startedAt: number | null = null): void {
+  function sendInterim(id: string, detail: unknown, hub: string | undefined): void {
+    const payload = JSON.stringify({ kind: 'interim', ticket: id, process, detail } satisfies InterimResult);
+    if (Buffer.byteLength(payload) <= messageLimit) options.namedHub.sendInterim(hub, payload);
+  }
+
+  function sendResult({ id, hub, outcome, startedAt = null }: EndedCommand): void {
     const result: Result = { protocol: [...protocolRange], ticket: id, process, outcome, startedAt };
-    const payload = JSON.stringify(result);
-    if (Buffer.byteLength(payload) <= messageLimit) return delivery.add(id, payload);
+    const whole = JSON.stringify(result);
     const tooLarge = nodeFault('internal', `the outcome takes more than ${messageLimit} bytes`);
-    delivery.add(id, JSON.stringify({ ...result, outcome: tooLarge } satisfies Result));
+    const isTooLarge = Buffer.byteLength(whole) > messageLimit;
+    const payload = isTooLarge ? JSON.stringify({ ...result, outcome: tooLarge } satisfies Result) : whole;
+    if (hub === undefined) delivery.add(id, payload);
+    else options.namedHub.send(hub, payload);
   }
 
   function remember(id: string): void {

@@ -7,6 +7,8 @@ export interface DeliveryOptions {
   readonly spool: Spool;
   /** Sends a result; false if there is no connection. */
   readonly send: (payload: string) => boolean;
+  /** Called once after each `resume` at which something waited, when nothing does any more. */
+  readonly onAllSent?: () => void;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -43,12 +45,13 @@ const lookEveryMs = 1_000;
 const laterMs = 10_000;
 const logEveryMs = 60_000;
 
-export function createDelivery({ spool, send, clock, log }: DeliveryOptions): ReceiptDelivery {
+export function createDelivery({ spool, send, onAllSent, clock, log }: DeliveryOptions): ReceiptDelivery {
   /** What was sent and has no receipt, with the time that it is sent again. */
   const underWay = new Map<string, number>();
   /** What the hub wants later, with the time that it is sent again. */
   const postponed = new Map<string, number>();
   let open = false;
+  let isCatchingUp = false;
   let refused = 0;
   let skipped = 0;
   let loggedAt = Number.NEGATIVE_INFINITY;
@@ -75,6 +78,12 @@ export function createDelivery({ spool, send, clock, log }: DeliveryOptions): Re
     }
   }
 
+  function sayAllSent(): void {
+    if (!isCatchingUp || spool.size > underWay.size) return;
+    isCatchingUp = false;
+    onAllSent?.();
+  }
+
   return {
     add(id, payload, isUrgent = true) {
       spool.put(id, payload);
@@ -99,6 +108,7 @@ export function createDelivery({ spool, send, clock, log }: DeliveryOptions): Re
       postponed.delete(id);
       spool.remove(id);
       replay();
+      sayAllSent();
     },
     pause() {
       open = false;
@@ -108,7 +118,9 @@ export function createDelivery({ spool, send, clock, log }: DeliveryOptions): Re
     resume() {
       if (open) return;
       open = true;
+      isCatchingUp = spool.size > 0;
       replay();
+      sayAllSent();
     },
     get unsent() {
       return Math.max(0, spool.size - underWay.size);

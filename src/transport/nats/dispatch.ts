@@ -10,7 +10,8 @@ import {
   protocolRange,
   subjectsOf,
 } from '#protocol/nodes.ts';
-import { nodeGoneOutcome, type NodeCommand, type StartListener, type Transport } from '#service/ports.ts';
+import type { RunListener } from '#protocol/run-listener.ts';
+import { nodeGoneOutcome, type NodeCommand, type Transport } from '#service/ports.ts';
 import type { CommandIds, IssuedCommand } from './command-ids.ts';
 import { isAbsence, isTimeout } from './unanswered.ts';
 import { createWindows, type WindowSlot, type WindowProcess } from './windows.ts';
@@ -19,6 +20,8 @@ export type RunOutcome = Awaited<ReturnType<Transport['run']>>;
 
 export interface DispatchOptions {
   readonly commandIds: CommandIds;
+  /** What commands name as the hub that takes their results; absent on the hub that leads. */
+  readonly hub?: string;
   readonly answerMs: number;
   /** The processes of a node that can be sent commands. */
   readonly recipients: (node: string) => readonly WindowProcess[];
@@ -38,12 +41,14 @@ export interface CommandDispatch {
     node: string,
     command: NodeCommand,
     signal: AbortSignal,
-    onStarted?: StartListener,
+    listener?: RunListener,
   ): Promise<RunOutcome>;
   /** The command of this id, if its outcome is waited for. */
   awaited(id: string): Pick<IssuedCommand, 'node' | 'type' | 'run'> | null;
   /** Ends a command with its outcome; false if it was cancelled. */
   complete(id: string, outcome: RunOutcome, startedAt?: number | null): boolean;
+  /** Passes on what a node has measured so far for a command whose outcome is waited for. */
+  interim(id: string, detail: unknown): void;
   /** A process of a node is gone, or (null) all of them, and with it what it had taken on. */
   lost(node: string, process: string | null, reason: string): void;
   /** Commands to this node that have no outcome yet. */
@@ -55,6 +60,7 @@ interface PendingCommand extends Pick<IssuedCommand, 'node' | 'type' | 'run'> {
   readonly origin: NonNullable<NodeCommand['origin']>;
   /** Where the command was sent. */
   place: WindowSlot | null;
+  readonly listener: RunListener;
   resolve(outcome: RunOutcome, startedAt: number | null): void;
 }
 
@@ -135,10 +141,12 @@ export function createDispatch(options: DispatchOptions): CommandDispatch {
   return {
     complete,
     awaited: (id) => waiting.get(id) ?? null,
+    interim: (id, detail) => waiting.get(id)?.listener.onInterim?.(detail),
     pending: (node) => counts.get(node) ?? 0,
-    async run(connection, node, { spec, policy, deadlineMs, run = null, origin = 'monitor' }, signal, onStarted) {
+    async run(connection, node, { run = null, ...command }, signal, listener = {}) {
+      const { spec, origin = 'monitor' } = command;
       const id = commandIds.issue({ node, type: spec.type, run });
-      const payload = payloadOf(id, { spec, policy, deadlineMs, origin });
+      const payload = payloadOf(id, command, options.hub);
       if (Buffer.byteLength(payload) > messageLimit) {
         return nodeFault('unsupported', `the check takes more than ${messageLimit} bytes to describe`);
       }
@@ -156,8 +164,9 @@ export function createDispatch(options: DispatchOptions): CommandDispatch {
           run,
           origin,
           place: null,
+          listener,
           resolve(outcome, startedAt) {
-            if (startedAt !== null) onStarted?.(startedAt);
+            if (startedAt !== null) listener.onStarted?.(startedAt);
             signal.removeEventListener('abort', onAbort);
             resolve(outcome);
           },
@@ -175,8 +184,21 @@ export function createDispatch(options: DispatchOptions): CommandDispatch {
   };
 }
 
-function payloadOf(id: string, { spec, origin = 'monitor', ...asked }: Omit<NodeCommand, 'run'>): string {
-  const command = { protocol: [...protocolRange], ticket: id, spec: encodeSpec(spec), origin, ...asked };
+function payloadOf(
+  id: string,
+  { spec, policy, deadlineMs, origin = 'monitor', wantsInterim }: Omit<NodeCommand, 'run'>,
+  hub: string | undefined,
+): string {
+  const command = {
+    protocol: [...protocolRange],
+    ticket: id,
+    spec: encodeSpec(spec),
+    origin,
+    policy,
+    deadlineMs,
+    interim: wantsInterim,
+    hub,
+  };
   return JSON.stringify(command satisfies Record<keyof CommandMessage, unknown>);
 }
 

@@ -4,7 +4,7 @@ import type { Log } from '#kernel/log.ts';
 import type { Random } from '#kernel/random.ts';
 import { shareOfApi } from '#node/ports.ts';
 import { readJson } from '#kernel/json.ts';
-import { Report, sharedSubjects } from '#protocol/nodes.ts';
+import { type HubGreeting, Report, sharedSubjects } from '#protocol/nodes.ts';
 import { nodeGoneOutcome, type Transport } from '#service/ports.ts';
 import { createCommandIds } from './command-ids.ts';
 import { type Account, connectionTimes, type ConnectionTimes, keepConnected } from './connection.ts';
@@ -50,6 +50,7 @@ export interface NatsTransport extends Transport {
 function askForAll(
   roster: Pick<Roster, 'awaitReports' | 'reportsAwaited'>,
   connection: () => NatsConnection | null,
+  greeting: () => string,
   log: Log,
 ): void {
   roster.awaitReports();
@@ -58,11 +59,15 @@ function askForAll(
     () => {
       if (asked !== connection()) return;
       roster.reportsAwaited();
-      asked.publish(sharedSubjects.hub);
+      asked.publish(sharedSubjects.hub, greeting());
     },
     (error: unknown) => log.debug({ err: error }, 'connection closed before nodes were queried'),
   );
 }
+
+// Together they do not send more than a report each millisecond.
+const greetingFor = (nodes: number): HubGreeting => ({ spreadMs: Math.min(nodes, longestSpreadMs) });
+const longestSpreadMs = 500;
 
 function loadFor(pending: number, recipients: readonly WindowProcess[]): number {
   const capacity = recipients.reduce((sum, one) => sum + one.capacity, 0);
@@ -95,11 +100,12 @@ export function createNatsTransport(options: NatsTransportOptions): NatsTranspor
       dispatch.lost(name, process, reason);
       watching.lost(name, process);
     },
-    onListed: () => connection.current?.publish(sharedSubjects.hub),
+    onListed: () => connection.current?.publish(sharedSubjects.hub, greeting()),
   });
-  const results = createResults({ ...members, commandIds, openRuns, log, dispatch, onLate: options.onLate });
+  const results = createResults({ ...members, commandIds, openRuns, clock, log, dispatch, onLate: options.onLate });
   const watching = createHubWatching({ ...options, ...members, connection: () => connection.current, times });
   let serving: NatsConnection | null = null;
+  const greeting = () => JSON.stringify(greetingFor(roster.statuses.length));
 
   const budgets = createNodeBudgets(clock, log);
 
@@ -117,7 +123,7 @@ export function createNatsTransport(options: NatsTransportOptions): NatsTranspor
     const take = budgets.ofResults((name, message) => watching.take(name, message) || results.take(name, message));
     listenToNodes(connection, sharedSubjects.results, take, log);
     serveStatus(connection, () => budgets.marked(roster.summaries), log);
-    connection.publish(sharedSubjects.hub);
+    connection.publish(sharedSubjects.hub, greeting());
     void connection.flush().then(
       () => (serving = connection),
       (error: unknown) => log.debug({ err: error }, 'connection closed during setup'),
@@ -149,9 +155,9 @@ export function createNatsTransport(options: NatsTransportOptions): NatsTranspor
     get hasAllSent() {
       return roster.hasAllSent;
     },
-    askForAll: () => askForAll(roster, () => connection.current, log),
+    askForAll: () => askForAll(roster, () => connection.current, greeting, log),
     nodes: () => roster.statuses.map((status) => ({ ...status, load: loadOf(status.info.name) })),
-    async run(name, command, signal, onStarted) {
+    async run(name, command, signal, listener) {
       signal.throwIfAborted();
       await orAbort(roster.listed, signal);
       if (!roster.has(name)) return nodeGoneOutcome(`there is no node "${name}"`);
@@ -160,7 +166,7 @@ export function createNatsTransport(options: NatsTransportOptions): NatsTranspor
       const obstacle = roster.find(name)?.obstacle ?? null;
       if (obstacle !== null) return nodeGoneOutcome(`the node is offline: ${obstacle}`);
       if (connection.current === null) return nodeGoneOutcome(`the node cannot be reached: ${unlinked}`);
-      return dispatch.run(connection.current, name, command, signal, onStarted);
+      return dispatch.run(connection.current, name, command, signal, listener);
     },
     assign: (name, assignment) => watching.assign(name, assignment),
     listen: (listener) => watching.listen(listener),

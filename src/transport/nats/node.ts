@@ -10,6 +10,7 @@ import {
   agree,
   CommandMessage,
   type CommandReply,
+  HubGreeting,
   protocolRange,
   ResultReceipt,
   type Report,
@@ -23,6 +24,7 @@ import { type Commands, createCommands } from './commands.ts';
 import { type Account, connectionTimes, type ConnectionTimes, keepConnected } from './connection.ts';
 import { createDelivery, type ReceiptDelivery } from './delivery.ts';
 import { listen } from './listen.ts';
+import { createNamedHubResults } from './named-hub.ts';
 import { isBatch, type RemoteScheduler, watchRemotely } from './remote-watching.ts';
 import { createRegistration, type ReportedState, type RegistrationSession } from './registration.ts';
 
@@ -56,18 +58,17 @@ export interface RemoteNode {
 }
 
 const longestHelloMs = 500;
+const spreadOf = (hello: Msg) => readJson(HubGreeting, hello.string())?.spreadMs ?? longestHelloMs;
 const goodbyeMs = 3_000;
 
 export function startRemoteNode(options: RemoteNodeOptions): RemoteNode {
-  const { name, local, spool, limit, refusedMs, times = connectionTimes, clock, random, log } = options;
+  const { name, spool, refusedMs, times = connectionTimes, clock, random, log } = options;
   const subjects = subjectsOf(name);
   const process = random.id(12);
   const { promise: revoked, resolve: revoke } = Promise.withResolvers<string>();
   const receipts = `${subjects.inbox}.${process}`;
   const incoming = createIncoming(log);
-  const onRefused = (reason: string, forMs: number) => {
-    if (forMs >= refusedMs) revoke(reason);
-  };
+  const onRefused = (reason: string, forMs: number) => void (forMs >= refusedMs && revoke(reason));
 
   let version = 0;
   const delivery = createDelivery({
@@ -77,12 +78,18 @@ export function startRemoteNode(options: RemoteNodeOptions): RemoteNode {
       connection.current?.publish(subjects.result, resultFor(version, payload), { reply: receipts });
       return connection.current !== null;
     },
+    onAllSent: () => registration.reportIn(0),
     clock,
     log,
   });
   const watching = watchRemotely({ ...options, process, delivery, onChange: () => registration.reportIn(0) });
   const clockOffsetMs = () => registration.clockOffsetMs;
-  const commands = createCommands({ name, process, local, clockOffsetMs, delivery, limit, clock, log });
+  const namedHub = createNamedHubResults({
+    ...options,
+    answerMs: times.answerMs,
+    connection: () => connection.current,
+  });
+  const commands = createCommands({ ...options, process, clockOffsetMs, delivery, namedHub });
   const registration = createRegistration({
     name,
     log,
@@ -113,11 +120,6 @@ export function startRemoteNode(options: RemoteNodeOptions): RemoteNode {
     onUp(up) {
       listen(up, receipts, hearReceipt, log);
       listen(up, subjects.abort, (message) => abort(commands, message.string()), log);
-      // All nodes hear this at the same moment.
-      const hearHub = () => {
-        pause();
-        registration.reportIn(random.next() * longestHelloMs);
-      };
       listen(up, sharedSubjects.hub, hearHub, log);
       registration.reportIn(0);
     },
@@ -130,6 +132,12 @@ export function startRemoteNode(options: RemoteNodeOptions): RemoteNode {
   });
 
   watching.resume();
+
+  // All nodes hear this at the same moment.
+  function hearHub(message: Msg): void {
+    pause();
+    registration.reportIn(random.next() * spreadOf(message));
+  }
 
   // What no hub takes now is kept: nothing is skipped for it.
   function pause(): void {
@@ -154,7 +162,11 @@ export function startRemoteNode(options: RemoteNodeOptions): RemoteNode {
     },
     revoked,
     async stop(graceMs) {
-      stopped ??= endAll({ registration, incoming, watching, commands, delivery, connection }, options, graceMs);
+      stopped ??= endAll(
+        { registration, incoming, watching, commands, namedHub, delivery, connection },
+        options,
+        graceMs,
+      );
       await stopped;
     },
   };
@@ -185,6 +197,7 @@ interface RemoteNodeParts {
   readonly incoming: { close(): void };
   readonly watching: RemoteScheduler;
   readonly commands: Commands;
+  readonly namedHub: { close(): void };
   readonly delivery: { close(): void };
   readonly connection: { close(): Promise<void> };
 }
@@ -195,6 +208,7 @@ async function endAll(parts: RemoteNodeParts, options: RemoteNodeOptions, graceM
   parts.watching.stop();
   await parts.commands.drain(graceMs);
   await announceStop(parts.registration, options);
+  parts.namedHub.close();
   parts.delivery.close();
   await parts.connection.close();
 }

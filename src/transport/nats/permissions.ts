@@ -19,7 +19,7 @@ export function permissionsFile(hubKey: string, nodes: readonly KeyHolder[]): st
 }
 
 function hub(key: string): string {
-  const publish = list([everything, ...ofLog]);
+  const publish = `{ allow: ${list([everything, ...ofLog])}, deny: ${list(ofNodes)} }`;
   return `  # the hub\n  { nkey: ${key}, permissions: { publish: ${publish}, subscribe: ${list([everything])} } }`;
 }
 
@@ -32,9 +32,12 @@ const ofLog = [
   '$KV.WP_HUBS.>',
 ];
 
+// What only nodes say.
+const ofNodes = [sharedSubjects.reports, sharedSubjects.results, sharedSubjects.resultsFor('*')];
+
 function node({ name, key }: KeyHolder): string {
   const subjects = subjectsOf(name);
-  const publish = list([subjects.report, subjects.result]);
+  const publish = list([subjects.report, subjects.result, subjects.resultFor('*')]);
   const subscribe = list([subjects.command('*'), subjects.abort, sharedSubjects.hub, `${subjects.inbox}.>`]);
   return [
     `  # ${name}`,

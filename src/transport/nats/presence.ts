@@ -2,6 +2,7 @@ import type { Clock } from '#kernel/clock.ts';
 import {
   agree,
   isCheckType,
+  type ProtocolRange,
   protocolRange,
   type Report,
   reportEveryMs,
@@ -62,7 +63,7 @@ const usualCapacity = 5_500;
 // One that was killed is known for fifteen seconds more.
 const mostProcesses = 16;
 
-export function createPresence(enrolled: PresentNode, clock: Clock): Presence {
+export function createPresence(enrolled: PresentNode, clock: Clock, range: ProtocolRange = protocolRange): Presence {
   const processes = new Map<string, ProcessPresence>();
   let info = enrolled;
   let reason: string | null = 'it has not reported since the hub started';
@@ -97,7 +98,7 @@ export function createPresence(enrolled: PresentNode, clock: Clock): Presence {
       info = next;
     },
     hear(report) {
-      const agreed = agree(protocolRange, report.protocol);
+      const agreed = agree(range, report.protocol);
       if (typeof agreed === 'string') {
         processes.delete(report.process);
         unheard = false;

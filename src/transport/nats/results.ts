@@ -1,10 +1,22 @@
 import type { Msg } from '@nats-io/transport-node';
+import type { Clock } from '#kernel/clock.ts';
 import type { Log } from '#kernel/log.ts';
 import { readJson } from '#kernel/json.ts';
-import { agree, messageLimit, protocolRange, readOutcome, type ResultReceipt, Result } from '#protocol/nodes.ts';
+import {
+  agree,
+  interimBeginning,
+  InterimResult,
+  messageLimit,
+  protocolRange,
+  readInterim,
+  readOutcome,
+  type ResultReceipt,
+  Result,
+} from '#protocol/nodes.ts';
 import type { CommandIds } from './command-ids.ts';
 import type { CommandDispatch, RunOutcome } from './dispatch.ts';
 import type { OpenRuns } from './open-runs.ts';
+import { createRareLog } from './rare-log.ts';
 
 /** A result of a stored kind that came when its run was over. */
 export interface LateResult {
@@ -18,8 +30,9 @@ export interface ResultsOptions {
   readonly isEnrolled: (node: string) => boolean;
   readonly commandIds: CommandIds;
   readonly openRuns: OpenRuns;
+  readonly clock: Clock;
   readonly log: Log;
-  readonly dispatch: Pick<CommandDispatch, 'awaited' | 'complete'>;
+  readonly dispatch: Pick<CommandDispatch, 'awaited' | 'complete' | 'interim'>;
   /** Called with each process that hands a result in. */
   readonly heard: (node: string, process: string) => void;
   readonly onLate: (late: LateResult) => Promise<void>;
@@ -31,10 +44,14 @@ export interface ResultsOptions {
  * 1. what is too large, cannot be read, or is no answer to a command of ours to this very node is refused, so that the node
  *    forgets it;
  * 2. a result that is waited for ends its wait, and has its receipt once its run is stored;
- * 3. any other is late, or a repeat: it has its receipt once it is stored as such.
+ * 3. any other is late, or a repeat: it has its receipt once it is stored as such;
+ * 4. an interim result is passed on if its command is waited for; it has no receipt.
  */
 export function createResults(options: ResultsOptions) {
-  const { isEnrolled, commandIds, openRuns, dispatch, heard, log, onLate } = options;
+  const { isEnrolled, commandIds, openRuns, dispatch, heard, clock, log, onLate } = options;
+  const logDropped = createRareLog(clock, (node, count, type) =>
+    log.info({ node, type, count }, 'dropped late results of checks that nothing waits for any more'),
+  );
   const confirm = (message: Msg, id: string, state: ResultReceipt['state'] = 'stored', reason: string | null = null) =>
     void message.respond(JSON.stringify({ ticket: id, state, reason } satisfies ResultReceipt));
 
@@ -47,9 +64,21 @@ export function createResults(options: ResultsOptions) {
     }
   }
 
+  function takeInterim(node: string, text: string): void {
+    const interim = readJson(InterimResult, text);
+    const command = interim === null ? null : dispatch.awaited(interim.ticket);
+    if (interim === null || command === null || command.node !== node) return;
+    const detail = readInterim(command.type, interim.detail);
+    if (detail !== null) dispatch.interim(interim.ticket, detail);
+  }
+
   return {
     take(node: string, message: Msg): void {
       const text = message.data.length > messageLimit ? null : message.string();
+      if (text?.startsWith(interimBeginning) === true) {
+        if (isEnrolled(node)) takeInterim(node, text);
+        return;
+      }
       const result = text === null ? null : readJson(Result, text);
       const refuse = (reason: string) => {
         log.warn({ node, reason }, 'result refused');
@@ -71,7 +100,10 @@ export function createResults(options: ResultsOptions) {
       const { run } = command;
       heard(node, result.process);
       const isAwaited = dispatch.complete(id, outcome, result.startedAt ?? null);
-      if (run === null) return confirm(message, id);
+      if (run === null) {
+        if (!isAwaited) logDropped(node, 1, command.type);
+        return confirm(message, id);
+      }
       openRuns.afterStored(run, id, () => {
         if (isAwaited) confirm(message, id);
         else void keepLate(message, id, { node, run, outcome });

@@ -1,7 +1,13 @@
 import type { Clock } from '#kernel/clock.ts';
 import { messageOf } from '#kernel/errors.ts';
 import type { Log } from '#kernel/log.ts';
-import { protocolRange, type Report, type StatusList, type WelcomeMessage } from '#protocol/nodes.ts';
+import {
+  type ProtocolRange,
+  protocolRange,
+  type Report,
+  type StatusList,
+  type WelcomeMessage,
+} from '#protocol/nodes.ts';
 import type { NodeStatus } from '#service/ports.ts';
 import { createArrivals } from './arrivals.ts';
 import { createPresence, type Presence } from './presence.ts';
@@ -29,6 +35,8 @@ export interface RosterOptions {
   readonly onListed: () => void;
   /** For how long after a new connection a command waits for its node to report. */
   readonly arrivalMs: number;
+  /** The versions of the protocol that a node must speak to be used; default: all that this program speaks. */
+  readonly range?: ProtocolRange;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -167,7 +175,10 @@ export function createRoster(options: RosterOptions): Roster {
   };
 }
 
-function createList({ enrolled, onLost, onListed, clock, log }: RosterOptions, remotes: Map<string, RosterEntry>) {
+function createList(
+  { enrolled, onLost, onListed, range, clock, log }: RosterOptions,
+  remotes: Map<string, RosterEntry>,
+) {
   let trouble: string | null = null;
 
   function take(infos: readonly PresentNode[]): void {
@@ -182,7 +193,11 @@ function createList({ enrolled, onLost, onListed, clock, log }: RosterOptions, r
       const known = remotes.get(info.name);
       known?.presence.rename(info);
       if (known === undefined) {
-        remotes.set(info.name, { presence: createPresence(info, clock), awaySince: clock.now(), isReported: false });
+        remotes.set(info.name, {
+          presence: createPresence(info, clock, range),
+          awaySince: clock.now(),
+          isReported: false,
+        });
       }
     }
     onListed();
