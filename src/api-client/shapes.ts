@@ -95,6 +95,10 @@ export type CheckOutcome =
 export interface CheckNodeResult {
   readonly node: CheckNode;
   readonly outcome: CheckOutcome | null;
+  /** What the node has measured so far, in the form of the `detail` of its outcome, for `traceroute` and `mtr` while they run. */
+  readonly interim?: unknown;
+  /** The outcome, or what has been measured so far, as traceroute(8) or `mtr --report` prints it; for these types only. */
+  readonly raw_output?: string;
 }
 
 /** A check with its results so far. */

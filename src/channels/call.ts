@@ -1,3 +1,4 @@
+import type { LookupFunction } from 'node:net';
 import { receive } from '#kernel/receive.ts';
 import { singleLine } from '#kernel/text.ts';
 import { userAgent } from '#kernel/version.ts';
@@ -6,7 +7,9 @@ export interface ChannelCall {
   readonly url: string;
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH';
   readonly headers: Readonly<Record<string, string>>;
-  readonly body?: string;
+  readonly body?: string | Uint8Array;
+  /** The address to connect to, if the host was looked up and judged before. */
+  readonly address?: { readonly address: string; readonly family: 4 | 6 };
 }
 
 export interface CallResponse {
@@ -25,13 +28,17 @@ const mostBytes = 65_536;
  * Sends one HTTP request without retries, redirects or cookies; every phase has a deadline, and the signal aborts it. Resolves with
  * any response; rejects if there is none.
  */
-export async function call({ url, method, headers, body }: ChannelCall, signal: AbortSignal): Promise<CallResponse> {
+export async function call(
+  { url, method, headers, body, address }: ChannelCall,
+  signal: AbortSignal,
+): Promise<CallResponse> {
   // Loaded on first use: an installation that only sends mail does not need it.
   const { default: got } = await import('got');
   const stream = got.stream(url, {
     method,
     headers: { ...headers },
     ...(body === undefined ? {} : { body }),
+    ...(address === undefined ? {} : { dnsLookup: lookupOf(address) }),
     signal,
     timeout: phasesMs,
     retry: { limit: 0 },
@@ -57,3 +64,9 @@ export async function ping(url: string, signal: AbortSignal): Promise<void> {
   const { status } = await call({ url, method: 'GET', headers: { 'user-agent': userAgent } }, signal);
   if (status < 200 || status > 299) throw new Error(`it answered with status ${status}`);
 }
+
+/** A lookup as `node:net` calls it, which gives this address for every name. */
+const lookupOf =
+  ({ address, family }: NonNullable<ChannelCall['address']>): LookupFunction =>
+  (_host, options, done) =>
+    options.all === true ? done(null, [{ address, family }]) : done(null, address, family);

@@ -4,6 +4,7 @@ import type { SecretFiles } from '#kernel/files.ts';
 import type { Log } from '#kernel/log.ts';
 import type { Channel, RenewalTimes } from '#monitor/notify/channel.ts';
 import type { DeliveryPolicy } from '#monitor/notify/delivery-policy.ts';
+import type { Device } from '#subscriptions/device-store.ts';
 
 /** What every channel type gets to open its channel with. */
 export interface ChannelEnvironment {
@@ -14,7 +15,23 @@ export interface ChannelEnvironment {
   /** The name of this machine. */
   readonly hostname: string;
   readonly renewal: RenewalTimes;
+  /** The devices that get notifications; null if none was ever added. */
+  readonly devices: PushDevices | null;
 }
+
+/** The devices of the channel `push`. */
+export interface PushDevices {
+  list(): readonly Device[];
+  remove(id: string): unknown;
+  /** What the keys of this installation are derived from. */
+  secret(): string;
+  /** The address to connect to for the host of a push service, or why none may be reached. Rejects only if aborted. */
+  pin(host: string, allowPrivate: boolean, signal: AbortSignal): Promise<PinnedHost>;
+}
+
+export type PinnedHost =
+  | { readonly ok: true; readonly address: { readonly address: string; readonly family: 4 | 6 } }
+  | { readonly ok: false; readonly reason: string };
 
 /** A section of the configuration with what its files hold. */
 export interface Section<Value = unknown> {

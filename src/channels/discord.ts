@@ -14,7 +14,7 @@ const DiscordEntry = z
   .superRefine(needsOneUrl, always);
 type DiscordEntry = z.output<typeof DiscordEntry>;
 
-const Said = z.object({ id: z.string() });
+const ResponseBody = z.object({ id: z.string() });
 const Limited = z.object({ retry_after: z.number() });
 
 /** Posts to a webhook. What is over is also shown in the first message, which is edited; a webhook cannot answer one. */
@@ -40,10 +40,10 @@ async function send(message: Message, sending: SendContext<DiscordEntry>): Promi
   }
   return sending.send({ url: addressOf(sending, '', { wait: 'true' }), json }, (response) => {
     if (response.status < 200 || response.status > 299) return limited(response);
-    const said = parsed(Said, response);
-    if (said === null) return unreadable(response);
+    const body = parsed(ResponseBody, response);
+    if (body === null) return unreadable(response);
     // A message about several incidents tells the others still: it is not edited for one of them.
-    const reference = message.incidents.length === 1 ? { reference: said.id } : {};
+    const reference = message.incidents.length === 1 ? { reference: body.id } : {};
     return { kind: 'delivered', response: response.line, ...reference };
   });
 }

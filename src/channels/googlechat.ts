@@ -16,8 +16,8 @@ const GooglechatEntry = z
   .superRefine(needsOneUrl, always);
 type GooglechatEntry = z.output<typeof GooglechatEntry>;
 
-const Said = z.object({ name: z.string() });
-const Refused = z.object({ error: z.object({ message: z.string(), status: z.string().optional() }) });
+const ResponseBody = z.object({ name: z.string() });
+const ErrorBody = z.object({ error: z.object({ message: z.string(), status: z.string().optional() }) });
 
 /** Posts to a webhook of a space. The thread has a key of our own, so that a repeat and a later message find it. */
 export const googlechat: ChannelType<'googlechat', typeof GooglechatEntry> = {
@@ -47,10 +47,12 @@ async function send(message: Message, sending: SendContext<GooglechatEntry>): Pr
 function receiptOf(response: CallResponse, reference: string): DeliveryReceipt | null {
   const { status, line } = response;
   if (status >= 200 && status <= 299) {
-    return parsed(Said, response) === null ? unreadable(response) : { kind: 'delivered', response: line, reference };
+    return parsed(ResponseBody, response) === null
+      ? unreadable(response)
+      : { kind: 'delivered', response: line, reference };
   }
   if (status !== 400) return null;
-  const reason = `${line}: ${parsed(Refused, response)?.error.message ?? response.text}`;
+  const reason = `${line}: ${parsed(ErrorBody, response)?.error.message ?? response.text}`;
   return /\b(?:key|token|space)\b/i.test(reason) ? retry(reason) : { kind: 'rejected', reason };
 }
 

@@ -12,7 +12,7 @@ const GotifyEntry = z.strictObject({
 });
 type GotifyEntry = z.output<typeof GotifyEntry>;
 
-const Said = z.object({ id: z.int() });
+const ResponseBody = z.object({ id: z.int() });
 
 // From 8 on, the app for Android shows a notification above everything else; from 4 on, it makes a sound.
 const priorities = { critical: 8, warning: 5, info: 3 } as const;
@@ -44,7 +44,9 @@ async function send(message: Message, { contact, ...sending }: SendContext<Gotif
   };
   return sending.send({ url, headers, json }, (response) => {
     if (response.status < 200 || response.status > 299) return null;
-    return parsed(Said, response) === null ? unreadable(response) : { kind: 'delivered', response: response.line };
+    return parsed(ResponseBody, response) === null
+      ? unreadable(response)
+      : { kind: 'delivered', response: response.line };
   });
 }
 

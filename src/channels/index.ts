@@ -13,6 +13,7 @@ import { mattermost } from './mattermost.ts';
 import { ntfy } from './ntfy.ts';
 import { opsgenie } from './opsgenie.ts';
 import { pagerduty } from './pagerduty.ts';
+import { push } from './push.ts';
 import { pushover } from './pushover.ts';
 import { rocketchat } from './rocketchat.ts';
 import { signal } from './signal.ts';
@@ -25,8 +26,10 @@ import { webex } from './webex.ts';
 import { webhook } from './webhook.ts';
 import { zulip } from './zulip.ts';
 
-export type { ChannelEnvironment, Contact, Section } from './channel.ts';
+export type { ChannelEnvironment, Contact, PushDevices, Section } from './channel.ts';
+export { pushKeysOf } from './web-push.ts';
 export { ping } from './call.ts';
+export { createSubscriberMailer, isMailAddress } from './subscriber-mailer.ts';
 export { faultOfMailTemplate } from './template.ts';
 export { webhookJsonSchema } from './webhook-body.ts';
 
@@ -54,6 +57,7 @@ const channels = [
   splunkoncall,
   alertmanager,
   apprise,
+  push,
 ] as const;
 
 /** A channel type with its own entry and sections out of sight: what shared code handles. */

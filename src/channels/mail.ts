@@ -2,6 +2,7 @@ import type { SendMailOptions } from 'nodemailer';
 import addressparser from 'nodemailer/lib/addressparser';
 import { singleLine } from '#kernel/text.ts';
 import type { Message } from '#monitor/notify/channel.ts';
+import type { PlainMail } from '#subscriptions/subscriber-mail.ts';
 import type { MailTemplate } from './template.ts';
 
 /** A message as a mail: multipart of text and HTML, with the headers that thread it and keep auto-responders quiet. */
@@ -33,6 +34,29 @@ export function mailOf(message: Message, template: MailTemplate, from: string, r
     xMailer: false,
     encoding: 'quoted-printable',
     baseBoundary: message.id,
+    disableFileAccess: true,
+    disableUrlAccess: true,
+  };
+}
+
+/** A mail to a subscriber of a status page. */
+export function plainMailOf(
+  { id, at, subject, text, headers }: PlainMail,
+  from: string,
+  recipient: string,
+): SendMailOptions {
+  return {
+    from,
+    to: { name: '', address: recipient },
+    envelope: { from: addressOf(from), to: [recipient] },
+    subject: singleLine(subject, 500),
+    messageId: `<${id}@${domainOf(from)}>`,
+    date: new Date(at),
+    text,
+    // As above.
+    headers: { 'Auto-Submitted': 'auto-generated', ...headers },
+    xMailer: false,
+    encoding: 'quoted-printable',
     disableFileAccess: true,
     disableUrlAccess: true,
   };

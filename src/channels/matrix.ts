@@ -22,8 +22,12 @@ const MatrixEntry = z.strictObject({
 });
 type MatrixEntry = z.output<typeof MatrixEntry>;
 
-const Said = z.object({ event_id: z.string() });
-const Refused = z.object({ errcode: z.string(), error: z.string().optional(), retry_after_ms: z.number().optional() });
+const ResponseBody = z.object({ event_id: z.string() });
+const ErrorBody = z.object({
+  errcode: z.string(),
+  error: z.string().optional(),
+  retry_after_ms: z.number().optional(),
+});
 
 // What says that this very event will never be taken.
 const aboutMessage = new Set(['M_BAD_JSON', 'M_NOT_JSON', 'M_TOO_LARGE']);
@@ -71,13 +75,13 @@ async function send(message: Message, sending: SendContext<MatrixEntry>): Promis
 
 function receiptOf(response: CallResponse, room: string, now: number): DeliveryReceipt | null {
   if (response.status >= 200 && response.status <= 299) {
-    const said = parsed(Said, response);
-    if (said === null) return unreadable(response);
-    return { kind: 'delivered', response: response.line, reference: `${room} ${said.event_id}` };
+    const body = parsed(ResponseBody, response);
+    if (body === null) return unreadable(response);
+    return { kind: 'delivered', response: response.line, reference: `${room} ${body.event_id}` };
   }
-  const refused = parsed(Refused, response);
-  if (refused === null) return null;
-  const { errcode, error = '', retry_after_ms: afterMs } = refused;
+  const failure = parsed(ErrorBody, response);
+  if (failure === null) return null;
+  const { errcode, error = '', retry_after_ms: afterMs } = failure;
   const reason = `${response.line}: ${errcode} ${error}`;
   if (aboutMessage.has(errcode)) return { kind: 'rejected', reason };
   return retry(reason, retryAfterMs(response, now) ?? afterMs ?? null);

@@ -16,7 +16,7 @@ const MattermostEntry = z
   .superRefine(needsOneUrl, always);
 type MattermostEntry = z.output<typeof MattermostEntry>;
 
-const Refused = z.object({ id: z.string(), message: z.string() });
+const ErrorBody = z.object({ id: z.string(), message: z.string() });
 
 // The errors with status 400 that are about this very message; any other is about the webhook, which an operator can repair.
 const aboutMessage = new Set([
@@ -49,8 +49,8 @@ async function send(message: Message, sending: SendContext<MattermostEntry>): Pr
 }
 
 function refusalOf(response: CallResponse): DeliveryReceipt | null {
-  const said = response.status === 400 ? parsed(Refused, response) : null;
-  if (said === null) return null;
-  const reason = `${response.line}: ${said.message}`;
-  return aboutMessage.has(said.id) ? { kind: 'rejected', reason } : retry(reason);
+  const body = response.status === 400 ? parsed(ErrorBody, response) : null;
+  if (body === null) return null;
+  const reason = `${response.line}: ${body.message}`;
+  return aboutMessage.has(body.id) ? { kind: 'rejected', reason } : retry(reason);
 }

@@ -19,7 +19,7 @@ const NtfyEntry = z.strictObject({
 });
 type NtfyEntry = z.output<typeof NtfyEntry>;
 
-const Said = z.object({ id: z.string() });
+const ResponseBody = z.object({ id: z.string() });
 
 const priorities = { critical: 5, warning: 3, info: 2 } as const;
 
@@ -56,7 +56,7 @@ async function send(message: Message, { contact, ...sending }: SendContext<NtfyE
   };
   return sending.send({ url, headers, json }, (response) => {
     if (response.status < 200 || response.status > 299) return null;
-    if (parsed(Said, response) === null) return unreadable(response);
+    if (parsed(ResponseBody, response) === null) return unreadable(response);
     const reference = message.incidents.length === 1 ? { reference: message.id } : {};
     return { kind: 'delivered', response: response.line, ...reference };
   });

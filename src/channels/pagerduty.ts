@@ -18,7 +18,7 @@ const PagerdutyEntry = z.strictObject({
 });
 type PagerdutyEntry = z.output<typeof PagerdutyEntry>;
 
-const Refused = z.object({ message: z.string().optional(), errors: z.array(z.string()).optional() });
+const ErrorBody = z.object({ message: z.string().optional(), errors: z.array(z.string()).optional() });
 
 /** Triggers an alert for each incident and resolves it; the id of the incident is the key that a repeat has as well. */
 export const pagerduty: ChannelType<'pagerduty', typeof PagerdutyEntry> = {
@@ -47,7 +47,7 @@ async function send(message: Message, { contact, ...sending }: SendContext<Pager
 // 400 is about the event, unless it is about the key, which an operator can repair.
 function refusalOf(response: CallResponse): DeliveryReceipt | null {
   if (response.status !== 400) return null;
-  const { message = '', errors = [] } = parsed(Refused, response) ?? {};
+  const { message = '', errors = [] } = parsed(ErrorBody, response) ?? {};
   const reason = [response.line, message, ...errors].join(': ');
   return /routing.?key/i.test(reason) ? retry(reason) : { kind: 'rejected', reason };
 }

@@ -23,7 +23,7 @@ const PushoverEntry = z.strictObject({
 });
 type PushoverEntry = z.output<typeof PushoverEntry>;
 
-const Said = z.object({
+const ResponseBody = z.object({
   status: z.int(),
   errors: z.array(z.string()).optional(),
   receipt: z.string().optional(),
@@ -93,13 +93,13 @@ function priorityOf({ kind, incidents, content }: Message): number {
 function receiptOf(response: CallResponse, { incidents }: Message): DeliveryReceipt | null {
   const { status, line } = response;
   const isGood = status >= 200 && status <= 299;
-  const said = parsed(Said, response);
-  if (isGood && said?.status !== 1) return unreadable(response);
+  const body = parsed(ResponseBody, response);
+  if (isGood && body?.status !== 1) return unreadable(response);
   if (isGood) {
-    const receipt = incidents.length === 1 ? said?.receipt : undefined;
+    const receipt = incidents.length === 1 ? body?.receipt : undefined;
     return { kind: 'delivered', response: line, ...(receipt === undefined ? {} : { reference: receipt }) };
   }
   if (status !== 400) return null;
-  const reason = [line, ...(said?.errors ?? [response.text])].join(': ');
-  return /^message|^title|^url/i.test(said?.errors?.[0] ?? '') ? { kind: 'rejected', reason } : retry(reason);
+  const reason = [line, ...(body?.errors ?? [response.text])].join(': ');
+  return /^message|^title|^url/i.test(body?.errors?.[0] ?? '') ? { kind: 'rejected', reason } : retry(reason);
 }

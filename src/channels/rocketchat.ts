@@ -16,7 +16,7 @@ const RocketchatEntry = z
   .superRefine(needsOneUrl, always);
 type RocketchatEntry = z.output<typeof RocketchatEntry>;
 
-const Said = z.object({ success: z.boolean(), error: z.string().optional() });
+const ResponseBody = z.object({ success: z.boolean(), error: z.string().optional() });
 
 /** Posts to an incoming webhook, which gives messages no id that a later one could answer. */
 export const rocketchat: ChannelType<'rocketchat', typeof RocketchatEntry> = {
@@ -42,9 +42,9 @@ function receiptOf(response: CallResponse): DeliveryReceipt | null {
   const { status, line } = response;
   const isGood = status >= 200 && status <= 299;
   if (!isGood && status !== 400) return null;
-  const said = parsed(Said, response);
-  if (said === null) return isGood ? unreadable(response) : retry(`${line}: ${response.text}`);
-  if (said.success) return { kind: 'delivered', response: line };
-  const reason = `${line}: ${said.error ?? 'no reason'}`;
+  const body = parsed(ResponseBody, response);
+  if (body === null) return isGood ? unreadable(response) : retry(`${line}: ${response.text}`);
+  if (body.success) return { kind: 'delivered', response: line };
+  const reason = `${line}: ${body.error ?? 'no reason'}`;
   return /size-exceeded|too.long/i.test(reason) ? { kind: 'rejected', reason } : retry(reason);
 }

@@ -28,8 +28,8 @@ const SignalEntry = z.strictObject({
 });
 type SignalEntry = z.output<typeof SignalEntry>;
 
-const Said = z.object({ timestamp: z.union([z.string(), z.number()]) });
-const Refused = z.object({ error: z.string() });
+const ResponseBody = z.object({ timestamp: z.union([z.string(), z.number()]) });
+const ErrorBody = z.object({ error: z.string() });
 
 /** Sends messages by a server that speaks for a number of Signal. */
 export const signal: ChannelType<'signal', typeof SignalEntry> = {
@@ -54,8 +54,8 @@ async function send(message: Message, { contact, ...sending }: SendContext<Signa
 function receiptOf(response: CallResponse): DeliveryReceipt | null {
   const { status, line } = response;
   if (status >= 200 && status <= 299) {
-    return parsed(Said, response) === null ? unreadable(response) : { kind: 'delivered', response: line };
+    return parsed(ResponseBody, response) === null ? unreadable(response) : { kind: 'delivered', response: line };
   }
   if (status !== 400) return null;
-  return retry(`${line}: ${parsed(Refused, response)?.error ?? response.text}`);
+  return retry(`${line}: ${parsed(ErrorBody, response)?.error ?? response.text}`);
 }

@@ -32,7 +32,7 @@ const SlackEntry = z
   }, always);
 type SlackEntry = z.output<typeof SlackEntry>;
 
-const Said = z.object({ ok: z.boolean(), error: z.string().optional(), ts: z.string().optional() });
+const ResponseBody = z.object({ ok: z.boolean(), error: z.string().optional(), ts: z.string().optional() });
 
 // What says that this very message will never be taken: docs.slack.dev, chat.postMessage and incoming webhooks.
 const aboutMessage = new Set([
@@ -70,9 +70,9 @@ async function send(message: Message, sending: SendContext<SlackEntry>): Promise
   const post = async (thread: object) => {
     let isAlone = false;
     const receipt = await sending.send({ url, headers, json: { ...body, channel, ...thread } }, (response) => {
-      const said = parsed(Said, response);
-      isAlone = aboutThread.has(said?.error ?? '');
-      return response.status === 200 ? botReceipt(response, said, channel) : null;
+      const body = parsed(ResponseBody, response);
+      isAlone = aboutThread.has(body?.error ?? '');
+      return response.status === 200 ? botReceipt(response, body, channel) : null;
     });
     return { receipt, isAlone };
   };
@@ -82,9 +82,13 @@ async function send(message: Message, sending: SendContext<SlackEntry>): Promise
   return isAlone && 'thread_ts' in thread ? (await post({})).receipt : receipt;
 }
 
-function botReceipt(response: CallResponse, said: z.output<typeof Said> | null, channel: string): DeliveryReceipt {
-  if (said === null) return unreadable(response);
-  const { ok, error = 'no reason', ts } = said;
+function botReceipt(
+  response: CallResponse,
+  body: z.output<typeof ResponseBody> | null,
+  channel: string,
+): DeliveryReceipt {
+  if (body === null) return unreadable(response);
+  const { ok, error = 'no reason', ts } = body;
   if (!ok) return aboutMessage.has(error) ? { kind: 'rejected', reason: error } : retry(error);
   return { kind: 'delivered', response: 'ok', ...(ts === undefined ? {} : { reference: `${channel} ${ts}` }) };
 }

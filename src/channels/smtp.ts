@@ -4,7 +4,7 @@ import type { SendMailOptions } from 'nodemailer';
 import type SMTPTransport from 'nodemailer/lib/smtp-transport';
 import type { Clock } from '#kernel/clock.ts';
 import { singleLine } from '#kernel/text.ts';
-import type { Channel } from '#monitor/notify/channel.ts';
+import type { Channel, DeliveryReceipt } from '#monitor/notify/channel.ts';
 import { handOverOnce, type Handover } from './hand-over.ts';
 import { mailOf } from './mail.ts';
 import { receiptOf } from './smtp-reply.ts';
@@ -51,7 +51,7 @@ export function createSmtpChannel({
   clock,
   timeouts = smtpTimeouts,
 }: SmtpOptions): Channel {
-  const shownAs = `${server.host.includes(':') ? `[${server.host}]` : server.host}:${server.port}`;
+  const shownAs = shownServer(server);
   const closing = new AbortController();
   const settings = settingsOf(server, hostname, timeouts);
   const handovers = new Map<string, Handover>();
@@ -81,24 +81,6 @@ export function createSmtpChannel({
     }
   }
 
-  async function sendOverNewConnection(
-    mail: SendMailOptions,
-    handover: Handover,
-    signal: AbortSignal,
-  ): Promise<string> {
-    const { createTransport } = await import('nodemailer');
-    const other = createTransport(settings);
-    other.use('stream', ({ message }, done) => {
-      message.processFunc((body) => readWhole(body, handover));
-      done();
-    });
-    try {
-      return (await other.sendMail({ ...mail, signal })).response;
-    } finally {
-      other.close();
-    }
-  }
-
   return {
     name: 'email',
     attemptMs,
@@ -113,9 +95,12 @@ export function createSmtpChannel({
         signal,
         otherMs: timeouts.otherMs,
         async attempt(number, handover, own) {
-          const send = number === 0 ? overUsual : sendOverNewConnection;
           try {
-            return { kind: 'delivered', response: singleLine(await send(mail, handover, own)) };
+            const response =
+              number === 0
+                ? await overUsual(mail, handover, own)
+                : await overNew(settings, mail, { handover, signal: own });
+            return { kind: 'delivered', response: singleLine(response) };
           } catch (error) {
             return receiptOf(error, { signal, server: shownAs, isHandedOver: handover.isWhole });
           }
@@ -129,6 +114,56 @@ export function createSmtpChannel({
     },
   };
 }
+
+interface NewConnection {
+  readonly handover: Handover;
+  readonly signal: AbortSignal;
+}
+
+async function overNew(
+  settings: SMTPTransport.Options,
+  mail: SendMailOptions,
+  { handover, signal }: NewConnection,
+): Promise<string> {
+  const { createTransport } = await import('nodemailer');
+  const transport = createTransport(settings);
+  transport.use('stream', ({ message }, done) => {
+    message.processFunc((body) => readWhole(body, handover));
+    done();
+  });
+  try {
+    return (await transport.sendMail({ ...mail, signal })).response;
+  } finally {
+    transport.close();
+  }
+}
+
+/** Sends one mail that is no message about incidents over a connection of its own. Never rejects. */
+export async function sendPlainMail(
+  mail: SendMailOptions,
+  {
+    server,
+    hostname,
+    clock,
+    signal,
+  }: Pick<SmtpOptions, 'server' | 'hostname' | 'clock'> & { readonly signal: AbortSignal },
+): Promise<DeliveryReceipt> {
+  const settings = settingsOf(server, hostname, smtpTimeouts);
+  return handOverOnce({
+    clock,
+    signal,
+    otherMs: smtpTimeouts.otherMs,
+    async attempt(_number, handover, own) {
+      try {
+        return { kind: 'delivered', response: singleLine(await overNew(settings, mail, { handover, signal: own })) };
+      } catch (error) {
+        return receiptOf(error, { signal, server: shownServer(server), isHandedOver: handover.isWhole });
+      }
+    },
+  });
+}
+
+const shownServer = ({ host, port }: SmtpServer) => `${host.includes(':') ? `[${host}]` : host}:${port}`;
 
 function settingsOf(server: SmtpServer, name: string, timeouts: SmtpTimeouts): SMTPTransport.Options {
   const { host, port, secure, signIn, dkim } = server;

@@ -19,7 +19,7 @@ const SplunkoncallEntry = z
   .superRefine(needsOneUrl, always);
 type SplunkoncallEntry = z.output<typeof SplunkoncallEntry>;
 
-const Said = z.object({ result: z.string(), messages: z.string().optional() });
+const ResponseBody = z.object({ result: z.string(), messages: z.string().optional() });
 
 // INFO is an entry of the timeline that pages no one.
 const messageTypes = { critical: 'CRITICAL', warning: 'WARNING', info: 'INFO' } as const;
@@ -49,10 +49,10 @@ function receiptOf(response: CallResponse): DeliveryReceipt | null {
   const { status, line } = response;
   const isGood = status >= 200 && status <= 299;
   if (!isGood && status !== 400) return null;
-  const said = parsed(Said, response);
-  if (isGood && said === null) return unreadable(response);
-  if (isGood && said?.result === 'success') return { kind: 'delivered', response: line };
-  return retry(`${line}: ${said?.messages ?? response.text}`);
+  const body = parsed(ResponseBody, response);
+  if (isGood && body === null) return unreadable(response);
+  if (isGood && body?.result === 'success') return { kind: 'delivered', response: line };
+  return retry(`${line}: ${body?.messages ?? response.text}`);
 }
 
 function alertOf(incident: Incident, message: Message): object {

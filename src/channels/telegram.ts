@@ -25,7 +25,7 @@ const TelegramEntry = z.strictObject({
 });
 type TelegramEntry = z.output<typeof TelegramEntry>;
 
-const Said = z.object({
+const ResponseBody = z.object({
   ok: z.boolean(),
   description: z.string().optional(),
   parameters: z.object({ retry_after: z.number().optional(), migrate_to_chat_id: z.int().optional() }).optional(),
@@ -64,7 +64,7 @@ async function send(message: Message, sending: SendContext<TelegramEntry>): Prom
   let movedTo: number | null = null;
   const post = async (to: string) =>
     sending.send({ url, json: { chat_id: to, ...content } }, (response) => {
-      movedTo = parsed(Said, response)?.parameters?.migrate_to_chat_id ?? null;
+      movedTo = parsed(ResponseBody, response)?.parameters?.migrate_to_chat_id ?? null;
       return receiptOf(response, chat, clock.now());
     });
   const receipt = await post(chat);
@@ -74,9 +74,9 @@ async function send(message: Message, sending: SendContext<TelegramEntry>): Prom
 
 // Most of what is wrong with 400 is the chat or the rights in it, which people repair.
 function receiptOf(response: CallResponse, chat: string, now: number): DeliveryReceipt | null {
-  const said = parsed(Said, response);
-  if (said === null) return response.status >= 200 && response.status <= 299 ? unreadable(response) : null;
-  const { ok, description = 'no reason', parameters, result } = said;
+  const body = parsed(ResponseBody, response);
+  if (body === null) return response.status >= 200 && response.status <= 299 ? unreadable(response) : null;
+  const { ok, description = 'no reason', parameters, result } = body;
   if (ok) {
     return {
       kind: 'delivered',

@@ -21,8 +21,8 @@ const WebexEntry = z.strictObject({
 });
 type WebexEntry = z.output<typeof WebexEntry>;
 
-const Said = z.object({ id: z.string() });
-const Refused = z.object({ message: z.string() });
+const ResponseBody = z.object({ id: z.string() });
+const ErrorBody = z.object({ message: z.string() });
 
 /** Posts plain text as a bot, which mentions no one; a later message answers the first in its thread. */
 export const webex: ChannelType<'webex', typeof WebexEntry> = {
@@ -60,12 +60,12 @@ async function send(message: Message, { contact, ...sending }: SendContext<Webex
 function receiptOf(response: CallResponse, room: string): DeliveryReceipt | null {
   const { status, line } = response;
   if (status >= 200 && status <= 299) {
-    const said = parsed(Said, response);
-    return said === null
+    const body = parsed(ResponseBody, response);
+    return body === null
       ? unreadable(response)
-      : { kind: 'delivered', response: line, reference: `${room} ${said.id}` };
+      : { kind: 'delivered', response: line, reference: `${room} ${body.id}` };
   }
   if (status !== 400) return null;
-  const reason = `${line}: ${parsed(Refused, response)?.message ?? response.text}`;
+  const reason = `${line}: ${parsed(ErrorBody, response)?.message ?? response.text}`;
   return /too long|length|exceed/i.test(reason) ? { kind: 'rejected', reason } : retry(reason);
 }

@@ -1,4 +1,3 @@
-import { createHmac } from 'node:crypto';
 import { z } from 'zod';
 import { messageOf } from '#kernel/errors.ts';
 import { FilePath } from '#kernel/files.ts';
@@ -9,6 +8,7 @@ import type { ChannelType, Contact, ContactProblem } from './channel.ts';
 import { createHttpChannel, type SendContext } from './http-channel.ts';
 import { retry } from './http-receipt.ts';
 import { needsOneUrl, urlKeys, urlOf, urlProblems } from './secret-url.ts';
+import { sign } from './signature.ts';
 import { webhookBodyOf } from './webhook-body.ts';
 import { problemOfBody, renderBody } from './webhook-template.ts';
 
@@ -73,11 +73,6 @@ async function send(
     ...Object.fromEntries(own),
   };
   return sending.send({ url: urlOf(contact), headers, body, secrets: own.map(([, value]) => value) });
-}
-
-/** `t=<unix seconds>,v1=<hex>`: HMAC-SHA256 of `<unix seconds>.<body>`, so that neither can be changed or replayed later. */
-function sign(body: string, seconds: number, secret: string): string {
-  return `t=${seconds},v1=${createHmac('sha256', secret).update(`${seconds}.${body}`).digest('hex')}`;
 }
 
 function templateProblems({ entry, files }: Contact<WebhookEntry>): readonly ContactProblem[] {

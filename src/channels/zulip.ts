@@ -26,7 +26,7 @@ const ZulipEntry = z.strictObject({
 });
 type ZulipEntry = z.output<typeof ZulipEntry>;
 
-const Said = z.object({ result: z.string(), msg: z.string().optional(), id: z.int().optional() });
+const ResponseBody = z.object({ result: z.string(), msg: z.string().optional(), id: z.int().optional() });
 
 /** Posts to a topic of a channel as a bot. */
 export const zulip: ChannelType<'zulip', typeof ZulipEntry> = {
@@ -64,9 +64,9 @@ function receiptOf(response: CallResponse): DeliveryReceipt | null {
   const { status, line } = response;
   const isGood = status >= 200 && status <= 299;
   if (!isGood && status !== 400) return null;
-  const said = parsed(Said, response);
-  if (isGood && said === null) return unreadable(response);
-  if (isGood && said?.result === 'success') return { kind: 'delivered', response: line };
-  const reason = `${line}: ${said?.msg ?? response.text}`;
+  const body = parsed(ResponseBody, response);
+  if (isGood && body === null) return unreadable(response);
+  if (isGood && body?.result === 'success') return { kind: 'delivered', response: line };
+  const reason = `${line}: ${body?.msg ?? response.text}`;
   return /too long|must not be empty|null bytes/i.test(reason) ? { kind: 'rejected', reason } : retry(reason);
 }

@@ -219,25 +219,30 @@ const factMetrics = {
   watchpost_path_hops: 'Number of hops on the path to the target at the last check.',
   watchpost_ntp_clock_offset_seconds: "How far the NTP server's clock was ahead of the node's at the last check.",
   watchpost_certificate_expiry_timestamp_seconds: 'When the certificate that was seen last expires.',
+  watchpost_check_family_seconds: 'Durations of the last check over each address family.',
+  watchpost_check_ip_protocol: 'The address family that connected first: 4 or 6.',
   watchpost_plugin_state: 'What the plugin ended with at the last check: 0 for OK, 1 WARNING, 2 CRITICAL, 3 UNKNOWN.',
   watchpost_domain_expiry_timestamp_seconds: 'When the registration of the domain expires, as the registry said last.',
 } as const;
 
 interface ShownFact {
   readonly metric: keyof typeof factMetrics;
-  readonly stat?: string;
+  readonly labels?: LabelSet;
   readonly isKept?: true;
 }
 
 const shownFacts: Readonly<Record<FactName, ShownFact | null>> = {
   loss: { metric: 'watchpost_ping_loss_ratio' },
-  rtt_min: { metric: 'watchpost_ping_rtt_seconds', stat: 'min' },
-  rtt_mean: { metric: 'watchpost_ping_rtt_seconds', stat: 'mean' },
-  rtt_max: { metric: 'watchpost_ping_rtt_seconds', stat: 'max' },
-  rtt_deviation: { metric: 'watchpost_ping_rtt_seconds', stat: 'deviation' },
+  rtt_min: { metric: 'watchpost_ping_rtt_seconds', labels: new LabelSet({ stat: 'min' }) },
+  rtt_mean: { metric: 'watchpost_ping_rtt_seconds', labels: new LabelSet({ stat: 'mean' }) },
+  rtt_max: { metric: 'watchpost_ping_rtt_seconds', labels: new LabelSet({ stat: 'max' }) },
+  rtt_deviation: { metric: 'watchpost_ping_rtt_seconds', labels: new LabelSet({ stat: 'deviation' }) },
   hops: { metric: 'watchpost_path_hops' },
   answer_ttl: null,
   clock_offset: { metric: 'watchpost_ntp_clock_offset_seconds' },
+  ipv4_seconds: { metric: 'watchpost_check_family_seconds', labels: new LabelSet({ family: '4' }) },
+  ipv6_seconds: { metric: 'watchpost_check_family_seconds', labels: new LabelSet({ family: '6' }) },
+  ip_protocol: { metric: 'watchpost_check_ip_protocol' },
   node_lag: null,
   certificate_expires_at: { metric: 'watchpost_certificate_expiry_timestamp_seconds', isKept: true },
   plugin_state: { metric: 'watchpost_plugin_state' },
@@ -258,7 +263,7 @@ function createFindingViews(register: Register, pairs: Pairs): void {
   for (const [metric, help] of Object.entries(factMetrics)) {
     const facts = factNames
       .filter((fact) => shownFacts[fact]?.metric === metric)
-      .map((fact) => ({ fact, more: statOf(shownFacts[fact]) }));
+      .map((fact) => ({ fact, more: shownFacts[fact]?.labels ?? null }));
     const isKept = facts.some(({ fact }) => keptFacts.includes(fact));
     register.view(metric, help, function* series() {
       for (const pair of pairs()) {
@@ -282,5 +287,3 @@ function createValueView(register: Register, pairs: Pairs): void {
         if (value !== null) yield new Sample(place, value, 0, new LabelSet({ label, unit }));
   });
 }
-
-const statOf = (shown: ShownFact | null) => (shown?.stat === undefined ? null : new LabelSet({ stat: shown.stat }));

@@ -13,11 +13,14 @@ import { createClockMetrics } from './clock.ts';
 import { createConfigMetrics } from './config.ts';
 import { createDeliveryMetrics, type DeliveryAttemptResult } from './delivery.ts';
 import { createDisagreement } from './disagreement.ts';
+import { createExportMetrics, type ExportMetrics } from './export.ts';
 import { type BeatOutcome, createHeartbeatMetrics } from './heartbeat.ts';
+import { createHubMetrics, type HubFigures } from './hub.ts';
 import { createIncidentMetrics, type IncidentChange } from './incident.ts';
 import { createListMetrics, type ListFigures } from './list.ts';
 import { createNodeMetrics, type NodeState } from './node.ts';
 import { createObjectiveMetrics } from './objective.ts';
+import { type OtlpRequest, otlpRequests } from './otlp-format.ts';
 import { OwnRegister } from './own-register.ts';
 import { createProcessMetrics } from './process.ts';
 import { Register } from './register.ts';
@@ -41,6 +44,8 @@ export interface MetricsSources {
   readonly unreported: () => number;
   /** How late the main thread came to what was due since this was asked last. */
   readonly lateness: () => LatenessSummary;
+  /** Of one of several hubs that share their history. */
+  readonly hubs?: () => HubFigures;
 }
 
 export interface MetricsOptions {
@@ -77,6 +82,10 @@ export interface RoundDone {
 export interface Metrics {
   /** What `/metrics` answers. */
   scrape(asked: ScrapeRequest): Scrape;
+  /** All metrics as they are now, as bodies of OTLP/HTTP requests about this resource. */
+  otlp(resource: Readonly<Record<string, string>>): AsyncIterable<OtlpRequest>;
+  /** Counts what is sent elsewhere. */
+  readonly exports: ExportMetrics;
   /** Shows as this says from now on. With other buckets the durations of checks are counted anew. */
   showAs(shown: ShownMetrics): void;
   /** All targets that are watched from now on; the series of any other are dropped, and its late rounds ignored. */
@@ -117,11 +126,14 @@ export function createMetrics(options: MetricsOptions): Metrics {
   const lists = createListMetrics(own, ask, sources.lists);
   const objectives = createObjectiveMetrics(register, ask, sources.budgets);
   const audit = createAuditMetrics(own, ask, sources.unreported);
+  const hubs = sources.hubs === undefined ? null : createHubMetrics(own, ask, sources.hubs);
   const configReloaded = createConfigMetrics(own);
   const clockSet = createClockMetrics(own);
   const ownProcess = createProcessMetrics(own, ask, { version, clock, lateness: sources.lateness });
   let watchedTargets: readonly ExportedTarget[] = [];
   let blackbox = shown.blackbox ? createBlackboxMetrics(register) : null;
+  const exports = createExportMetrics(own);
+  const startedAt = clock.now();
   const scrape = createScrapes(register, clock, own);
 
   function refresh(): void {
@@ -138,6 +150,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
     objectives.refresh();
     lists.refresh();
     audit.refresh();
+    hubs?.refresh();
     ownProcess.refresh();
   }
 
@@ -146,6 +159,11 @@ export function createMetrics(options: MetricsOptions): Metrics {
       refresh();
       return scrape(asked);
     },
+    otlp(resource) {
+      refresh();
+      return otlpRequests(register, own, { resource, version, startedAt, now: clock.now() });
+    },
+    exports,
     showAs({ buckets, blackbox: isWanted }) {
       check.setBounds(buckets ?? durationBounds);
       if (isWanted === (blackbox !== null)) return;
