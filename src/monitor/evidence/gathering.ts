@@ -19,7 +19,7 @@ import type { DemandedEvidence, EvidenceCollector } from './collector.ts';
 import type { EvidenceGatherer, EvidenceSettings } from './gatherer.ts';
 import { createGoodGathering, type GoodGathering } from './good.ts';
 import { createReferences, type References } from './references.ts';
-import { candidateOf, waitingFor, type WaitingGathering } from './waiting.ts';
+import { candidateOf, passLimits, waitingFor, type WaitingGathering } from './waiting.ts';
 import type { SharedCauses } from './shared-causes.ts';
 import { chooseAcrossNetworks, inTurns, type StormCandidate, stormLimits, stormWords } from './storm.ts';
 
@@ -36,13 +36,6 @@ export interface EvidenceOptions {
   readonly clock: Clock;
   readonly log: Log;
 }
-
-// Incidents that open within it are seen together; messages wait longer for their like.
-const settleMs = 1_000;
-const againMs = 2_000;
-// What is noted in a storm must not hold up rounds.
-const mostAtOnce = 100;
-const soonMs = 100;
 
 export function createEvidenceCollector(options: EvidenceOptions): EvidenceCollector {
   return new EvidenceEngine(options);
@@ -128,6 +121,8 @@ class EvidenceEngine implements EvidenceCollector {
     if (known?.size === 0) this.#open.delete(target);
     if (this.#open.size === 0) this.#options.sharedCauses.clear();
     this.#complained.delete(id);
+    // What nodes see from now on is about another time, or another outage.
+    for (const occasion of ['opened', 'cause_changed']) this.#waiting.delete(`${id}\n${occasion}`);
     if (closing === 'recovered') this.#enqueue(incident, 'ended', closingVotes ?? []);
   }
 
@@ -140,18 +135,19 @@ class EvidenceEngine implements EvidenceCollector {
     if (this.#waiting.size === 0) return;
     this.#timer?.[Symbol.dispose]();
     this.#timer = null;
-    this.#wake(soonMs);
+    this.#wake(passLimits.soonMs);
   }
 
   #enqueue(incident: Incident, occasion: EvidenceOccasion, votes: readonly VoteLine[]): void {
-    this.#waiting.set(`${incident.id}\n${occasion}`, waitingFor(incident, occasion, votes));
-    this.#wake(settleMs);
+    const { clock } = this.#options;
+    this.#waiting.set(`${incident.id}\n${occasion}`, waitingFor(incident, occasion, votes, clock));
+    this.#wake(passLimits.settleMs);
   }
 
   #pass(): void {
     this.#timer = null;
     const leftOut = this.#leftOut();
-    let left = mostAtOnce;
+    let left: number = passLimits.mostAtOnce;
     const waiting = [...this.#waiting];
     for (const [key, one] of inTurns(waiting, ([, { network }]) => network, this.#begun)) {
       if (left === 0) break;
@@ -164,7 +160,7 @@ class EvidenceEngine implements EvidenceCollector {
       if (decision.kind === 'gather') void this.#gatherFor(one, decision.nodes);
       else if (decision.reason === 'storm' && one.occasion === 'opened') this.#note(one, leftOut.words);
     }
-    if (this.#waiting.size > 0) this.#wake(left === 0 ? soonMs : againMs);
+    if (this.#waiting.size > 0) this.#wake(left === 0 ? passLimits.soonMs : passLimits.againMs);
   }
 
   #mustWait({ incident: { target }, occasion, votes }: WaitingGathering): boolean {
@@ -172,12 +168,12 @@ class EvidenceEngine implements EvidenceCollector {
     return delayOf({ votes, nodes, occasion, isBusy: this.#busy.has(target), loads: this.#loads }) !== null;
   }
 
-  #decide({ incident, occasion, votes }: WaitingGathering, isLeftOut: boolean): EvidenceDecision {
+  #decide(one: WaitingGathering, isLeftOut: boolean): EvidenceDecision {
     try {
-      const gathered = gatheringsByTime(this.#options.store.evidenceOf(incident.id));
-      return decideEvidence({ ...this.#stateOf(incident.target), occasion, incident, votes, isLeftOut, gathered });
+      const gathered = gatheringsByTime(this.#options.store.evidenceOf(one.incident.id));
+      return decideEvidence({ ...this.#stateOf(one.incident.target), ...one, now: one.now(), isLeftOut, gathered });
     } catch (error) {
-      this.#complain(incident, error);
+      this.#complain(one.incident, error);
       return { kind: 'refuse', reason: 'already_gathered' };
     }
   }

@@ -40,19 +40,19 @@ export function newlyHeard(since: number): HeartbeatState {
   return { since, at: null, began: null, open: [], missedUntil: null, last: null, calls: [] };
 }
 
-/** Takes a call. Pure: the same calls in the same order make the same of it. */
+/** The state of a job after another ping. Pure. */
 export function takeBeat(heard: HeartbeatState, beat: Ping): PingResult {
   const call = beat.run === null ? null : `${beat.kind === 'start' ? 'start' : 'end'} ${beat.run}`;
   if (call !== null && heard.calls.includes(call)) return { heard, outcome: null, isRepeat: true };
   const calls = call === null ? heard.calls : [...heard.calls, call].slice(-mostCalls);
-  const word = { ...heard, at: beat.at, missedUntil: null, calls };
+  const next = { ...heard, at: beat.at, missedUntil: null, calls };
   if (beat.kind === 'start') {
     // Its end was here before: calls that are tried again may overtake each other.
     if (beat.run !== null && heard.calls.includes(`end ${beat.run}`))
       return { heard: { ...heard, calls }, outcome: null, isRepeat: true };
     const others = heard.open.filter(({ run }) => run !== beat.run);
     const open: readonly OpenRun[] = [...others, { run: beat.run, at: beat.at, settled: false }].slice(-mostOpen);
-    return { heard: { ...word, began: beat.at, open }, outcome: null, isRepeat: false };
+    return { heard: { ...next, began: beat.at, open }, outcome: null, isRepeat: false };
   }
   const start = heard.open.find(({ run }) => run === beat.run)?.at ?? null;
   const dueAt = Math.max(beat.at, (heard.last?.dueAt ?? 0) + 1);
@@ -62,7 +62,7 @@ export function takeBeat(heard: HeartbeatState, beat: Ping): PingResult {
   const open = heard.open
     .filter(({ run }) => run !== beat.run)
     .map((one) => (one.at < (start ?? beat.at) ? { ...one, settled: true } : one));
-  return { heard: { ...word, began, open, last }, outcome, isRepeat: false };
+  return { heard: { ...next, began, open, last }, outcome, isRepeat: false };
 }
 
 function outcomeOf({ at, kind, exitCode, log }: Ping, start: number | null): Outcome {
@@ -119,8 +119,8 @@ export function hasTimeLeft(heard: HeartbeatState, expected: ExpectedPings, now:
 function dueAfter({ since, at, began, missedUntil }: HeartbeatState, expected: ExpectedPings): number | null {
   if (missedUntil !== null) return expected.after(missedUntil);
   // Cron starts jobs: their durations say nothing of the next one. Others ping at an interval.
-  const word = expected.schedule.kind === 'cron' ? began : at;
-  return word === null ? expected.after(since) : expected.afterWord(word);
+  const ping = expected.schedule.kind === 'cron' ? began : at;
+  return ping === null ? expected.after(since) : expected.afterPing(ping);
 }
 
 function lateness({ at, began, open }: HeartbeatState, { schedule }: ExpectedPings, due: number) {

@@ -15,6 +15,8 @@ export const ownBacklog = 'own backlog';
 export const ownOverload = 'own overload';
 export const ownBudget = 'own node budget';
 export const ownClock = 'own clock';
+export const ownLeader = 'own hubs';
+export const ownHub = 'hub ';
 
 /** Whether a target of this name is one of ours. */
 export function isAboutUs(target: string): boolean {
@@ -26,7 +28,9 @@ export function isAboutUs(target: string): boolean {
     target === ownOverload ||
     target === ownBudget ||
     target === ownClock ||
+    target === ownLeader ||
     target === ownConnectivity ||
+    target.startsWith(ownHub) ||
     target.startsWith(ownNode) ||
     target.startsWith(ownAbsentNode)
   );

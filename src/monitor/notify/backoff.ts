@@ -6,7 +6,8 @@ const firstMs = 10_000;
 const longestMs = 15 * 60_000;
 const spread = 0.2;
 const longestAskedMs = dayMs;
-const longestUrgentMs = 60_000;
+const longestUrgentMs = 30_000;
+const longestUrgentAskedMs = 60_000;
 
 const firstRefusedMs = [1, 2, 5].map((minutes) => minutes * 60_000);
 const laterRefusedMs = 15 * 60_000;
@@ -19,11 +20,12 @@ const patienceAttempts = 100;
 
 /**
  * How long to wait after a failed attempt: 10 s, doubled by each attempt before, at most 15 min, give or take 20 %; longer
- * if the other side asked for it, by a day at most. What is urgent is tried each minute at the least, whatever was asked.
+ * if the other side asked for it, by a day at most. What is urgent is tried every
+ * 30 s at the least, or after the time that was asked for, by a minute at most.
  */
 export function backoffMs(attempts: number, random: Random, askedMs = 0, isUrgent = false): number {
   const own = jittered(firstMs, attempts, isUrgent ? longestUrgentMs / (1 + spread) : longestMs, random);
-  return Math.round(Math.max(own, Math.min(askedMs, isUrgent ? longestUrgentMs : longestAskedMs)));
+  return Math.round(Math.max(own, Math.min(askedMs, isUrgent ? longestUrgentAskedMs : longestAskedMs)));
 }
 
 /**

@@ -1,5 +1,6 @@
 import type { Vote } from '../judge/vote.ts';
 import type { ObservedRound } from './quarantine.ts';
+import { createReturnPeriod } from './return-period.ts';
 import { createWitnesses, type Witnesses } from './witnesses.ts';
 
 export type ConnectivityChange =
@@ -15,7 +16,8 @@ export type Doubt = 'none' | 'unsure' | 'lost' | 'returning';
  * when, since the last good result, every target that was up before failed on all its nodes, two witnesses at least, one target
  * twice; or when ten witnesses failed and no target was seen up for a minute. If the nodes can say nothing at all for three
  * minutes, one witness is enough. Two good results end it, of two targets or twice of the same one. A link, a route or a gateway of
- * all nodes of a target that went away, and came back without that, is followed by the same time of return.
+ * all nodes of a target that went away, and came back without that, is followed by the same time of return. It lasts for 15 s after
+ * the last target that came back, and a minute at the most.
  */
 export interface Connectivity {
   readonly isLost: boolean;
@@ -45,8 +47,6 @@ const blindMs = 180_000;
 const longestSearchMs = 60_000;
 // No notification waits longer than this for checks of other targets.
 const longestDoubtMs = 120_000;
-// Routes come back one after the other.
-const returnMs = 15_000;
 // Good results further apart belong to different times.
 const togetherMs = 120_000;
 const firstBatch = 15;
@@ -99,7 +99,7 @@ export function createConnectivity(): Connectivity {
   let streak: Streak | null = null;
   /** When the first round was due that connectivity was lost by; null if it is not lost. */
   let lostSince: number | null = null;
-  let returnedAt = 0;
+  const returning = createReturnPeriod();
   let lastUpAt = 0;
   /** Whether a target that was up could not be reached last for a fault of the nodes' own links, routes or gateways. */
   let isPathLost = false;
@@ -109,19 +109,20 @@ export function createConnectivity(): Connectivity {
   const isCompared = () => known.livingUpTo(2, (name) => streak?.rounds.has(name) === true) >= 2;
 
   function recordUp(target: string, at: number, now: number): ConnectivityChange | null {
+    const isBack = known.has(target) && !known.isLiving(target);
     known.seenUp(target, at);
     lastUpAt = Math.max(lastUpAt, at);
+    if (isBack) returning.goOn(now);
     if (isFromBefore(at, lostSince ?? streak?.firstAt ?? 0)) return null;
     if (lostSince === null) {
       streak = null;
       return null;
     }
-    const isSecond = firstGood !== null && at - firstGood.at <= togetherMs;
-    const first = isSecond && firstGood !== null ? firstGood : { target, at };
-    firstGood = first;
-    if (!isSecond) return null;
+    const first = firstGood !== null && at - firstGood.at <= togetherMs ? firstGood : null;
+    firstGood = first ?? { target, at };
+    if (first === null) return null;
     lostSince = null;
-    returnedAt = now + returnMs;
+    returning.begin(now);
     streak = null;
     firstGood = null;
     return { kind: 'back', at: first.at };
@@ -156,7 +157,7 @@ export function createConnectivity(): Connectivity {
       return lostSince !== null;
     },
     get returnedAt() {
-      return returnedAt;
+      return returning.endsAt;
     },
     get lastUpAt() {
       return lastUpAt;
@@ -168,14 +169,14 @@ export function createConnectivity(): Connectivity {
       if (round.votes.length > 0 && round.votes.every(isOwnFault) && known.wasSeenUp(round.target)) isPathLost = true;
       else if (isPathLost && !round.votes.every(({ outcome }) => outcome.status === 'unknown')) {
         isPathLost = false;
-        returnedAt = Math.max(returnedAt, now + returnMs);
+        returning.begin(now);
       }
       if (round.votes.some(({ outcome }) => outcome.status === 'up')) return recordUp(round.target, round.dueAt, now);
       return takeSilence(round, now);
     },
     doubtAbout(target, now) {
       if (lostSince !== null) return 'lost';
-      if (now < returnedAt) return 'returning';
+      if (returning.isOn(now)) return 'returning';
       if (streak?.rounds.has(target) !== true || now - streak.startedAt >= longestDoubtMs) return 'none';
       return isCompared() ? 'unsure' : 'none';
     },

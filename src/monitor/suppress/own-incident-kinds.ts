@@ -8,14 +8,25 @@ import {
   ownClock,
   ownConnectivity,
   ownDatabase,
+  ownHub,
+  ownLeader,
   ownNats,
   ownNode,
   ownOverload,
   ownService,
 } from '../judge/incident.ts';
 import { incidentIdOf } from '../judge/rule-state.ts';
-import type { RuleWording } from '../judge/rules/kind.ts';
 import type { ConnectivityChange } from './connectivity.ts';
+import {
+  clockSet,
+  degraded,
+  leaderless,
+  loss,
+  suspicion,
+  unjudged,
+  unread,
+  unwritable,
+} from './own-incident-wordings.ts';
 import type { TrustChange } from './quarantine.ts';
 
 // The wording of our own incidents.
@@ -29,8 +40,15 @@ export interface NodeAbsence {
 
 /** Something of our own that has not worked since `since`, or works again: then there is no reason. */
 export interface Trouble {
-  readonly name: typeof ownDatabase | typeof ownNats | typeof ownOverload | typeof ownBudget | typeof ownClock;
-  /** Which one it is: the path of a file, a URL. */
+  readonly name:
+    | typeof ownDatabase
+    | typeof ownNats
+    | typeof ownOverload
+    | typeof ownBudget
+    | typeof ownClock
+    | typeof ownLeader
+    | `${typeof ownHub}${string}`;
+  /** Which one it is: the path of a file, a URL, the name of a hub. */
   readonly which: string;
   readonly since: number;
   readonly reason: string | null;
@@ -45,66 +63,6 @@ export interface UnjudgedRounds {
   readonly targets: number;
   readonly dropped?: readonly { readonly node: string; readonly count: number }[];
 }
-
-const suspicion: RuleWording = {
-  word: 'SUSPECT',
-  noun: 'Suspected',
-  is: 'is suspected',
-  was: 'was suspected',
-  again: 'trusted again',
-  began: 'was suspected',
-  ended: 'was trusted again',
-};
-
-const loss: RuleWording = {
-  word: 'OFFLINE',
-  noun: 'Offline',
-  is: 'is lost',
-  was: 'was lost',
-  again: 'back',
-  began: 'was lost',
-  ended: 'came back',
-};
-
-const unwritable: RuleWording = {
-  word: 'UNSTORED',
-  noun: 'Not written',
-  is: 'is not written',
-  was: 'was not written',
-  again: 'written again',
-  began: 'was not written any more',
-  ended: 'was written again',
-};
-
-const unjudged: RuleWording = {
-  word: 'UNJUDGED',
-  noun: 'Not judged',
-  is: 'is not judged',
-  was: 'was not judged',
-  again: 'judged again',
-  began: 'was not judged any more',
-  ended: 'was judged again',
-};
-
-const unread: RuleWording = {
-  word: 'UNREAD',
-  noun: 'Not read',
-  is: 'is not read',
-  was: 'was not read',
-  again: 'read again',
-  began: 'was not read any more',
-  ended: 'was read again',
-};
-
-const clockSet: RuleWording = {
-  word: 'CLOCK',
-  noun: 'Clock',
-  is: 'was set',
-  was: 'was set',
-  again: 'steady',
-  began: 'was set',
-  ended: 'went on',
-};
 
 export function nodeIncident({ node, since, targets }: TrustChange, now: number): Incident {
   return opened(now, {
@@ -217,10 +175,28 @@ const troubles = {
     condition:
       'times in the history follow the clock of this machine; nothing is deleted because it was set; see to its time synchronisation (NTP)',
   },
+  [ownLeader]: {
+    rule: 'leader',
+    severity: 'critical',
+    wording: leaderless,
+    what: 'hub',
+    condition:
+      'no hub leads as far as this one can see: unless another one leads that it cannot reach, nothing is judged and no outage is notified',
+  },
+  [ownHub]: {
+    rule: 'hub',
+    severity: 'warning',
+    wording: degraded,
+    what: 'hub',
+    condition: 'it may not be able to take over as the leader; targets are watched as usual; watchpost hubs shows more',
+  },
 } as const;
 
+const templateOf = (name: Trouble['name']) => troubles[isOfHub(name) ? ownHub : name];
+const isOfHub = (name: Trouble['name']): name is `${typeof ownHub}${string}` => name.startsWith(ownHub);
+
 export function troubleIncident({ name, which, since }: Trouble, reason: string, now: number): Incident {
-  const { rule, severity, wording, what, condition } = troubles[name];
+  const { rule, severity, wording, what, condition } = templateOf(name);
   return opened(now, {
     target: name,
     rule,

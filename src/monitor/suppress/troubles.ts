@@ -15,7 +15,8 @@ export interface TroubleSource extends Pick<Trouble, 'name'> {
 }
 
 export interface TroublesOptions {
-  readonly sources: readonly TroubleSource[];
+  /** Asked at each look: a source that is left out is watched no more, and what was reported of it is over. */
+  readonly sources: () => readonly TroubleSource[];
   readonly clock: Clock;
   /** Whether a failure was notified before the start. */
   readonly wasReported: (name: Trouble['name']) => boolean;
@@ -27,13 +28,22 @@ const lookEveryMs = 1_000;
 
 /** Looks every second at what is our own, and tells what has not worked for a while once, and once that it works again. */
 export function watchTroubles({ sources, clock, wasReported, report }: TroublesOptions): Disposable {
-  const watched = sources.map((source) => ({ source, watch: createLasting(source, clock, wasReported(source.name)) }));
+  const watched = new Map<Trouble['name'], TroubleWatch>();
   let timer = clock.after(lookEveryMs, look);
 
   function look(): void {
     timer = clock.after(lookEveryMs, look);
-    for (const { source, watch } of watched) {
+    const current = sources();
+    for (const [name, watch] of watched) {
+      if (current.some((source) => source.name === name)) continue;
+      watched.delete(name);
+      const change = watch.endTrouble();
+      if (change !== null) report({ name, which: '', ...change });
+    }
+    for (const source of current) {
       const which = source.which();
+      const watch = watched.get(source.name) ?? createLasting(source, clock, wasReported(source.name));
+      watched.set(source.name, watch);
       const change = which === null ? watch.endTrouble() : watch.look(source.reason());
       if (change !== null) report({ name: source.name, which: which ?? '', ...change });
     }
@@ -43,6 +53,8 @@ export function watchTroubles({ sources, clock, wasReported, report }: TroublesO
 }
 
 type TroubleChange = Pick<Trouble, 'since' | 'reason' | 'isGone'>;
+
+type TroubleWatch = ReturnType<typeof createLasting>;
 
 function createLasting({ afterMs, overMs, lingersMs = 0 }: TroubleSource, clock: Clock, wasReported: boolean) {
   let isReported = wasReported;

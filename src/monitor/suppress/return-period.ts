@@ -1,0 +1,32 @@
+/** The time in which what was away comes back: routes do one after the other. Pure. */
+export interface ReturnPeriod {
+  /** When it ends, in milliseconds since the epoch; 0 if there was none. */
+  readonly endsAt: number;
+  isOn(now: number): boolean;
+  begin(now: number): void;
+  /** One more target is back: the others are waited for, up to a limit. */
+  goOn(now: number): void;
+}
+
+const usualMs = 15_000;
+const longestMs = 60_000;
+
+export function createReturnPeriod(): ReturnPeriod {
+  let began = 0;
+  let endsAt = 0;
+  // What lies further ahead was before the clock was set back.
+  const isOn = (now: number) => now < endsAt && endsAt - now <= usualMs;
+  return {
+    get endsAt() {
+      return endsAt;
+    },
+    isOn,
+    begin(now) {
+      if (!isOn(now)) began = now;
+      endsAt = now + usualMs;
+    },
+    goOn(now) {
+      if (isOn(now)) endsAt = Math.max(endsAt, Math.min(now + usualMs, began + longestMs));
+    },
+  };
+}
