@@ -9,6 +9,7 @@ import { completionOf, type Shell, shells } from './help/completion.ts';
 import { checkConfig, printConfig, printSchema } from './config/config.ts';
 import { addControlCommands } from './control/control.ts';
 import { configOption as optionOfConfig, needsConfig } from './shared/default-config.ts';
+import { addExclusionCommands } from './control/exclusion-commands.ts';
 import { addHistoryCommands } from './history/history-commands.ts';
 import { addEditCommands } from './config/edit-targets.ts';
 import { addImportCommands } from './config/import.ts';
@@ -110,6 +111,7 @@ export function createProgram(context: CommandContext, finish: (code: number) =>
   addCheckCommands(program, context, finish);
   addEditCommands(program, configOption, context, finish);
   addControlCommands(program, configOption, context, finish);
+  addExclusionCommands(program, configOption, context, finish);
   addHistoryCommands(program, configOption, context, finish);
   addUserCommands(program, context);
   addBeatCommands(program, context, finish);

@@ -47,5 +47,9 @@ export function addDomains(draft: Draft, wishes: readonly DomainTarget[], place:
       );
   }
   if (wishes.length > 0)
-    draft.note('differs', place, 'everywhere: a domain whose registry has no RDAP server is notified once as UNKNOWN');
+    draft.note(
+      'differs',
+      place,
+      'everywhere: a domain whose registry has neither RDAP nor WHOIS is notified once as UNKNOWN',
+    );
 }

@@ -1,4 +1,5 @@
 import type { Outcome } from '#checks/index.ts';
+import type { OriginalJudge } from './original.ts';
 
 /** A value of a configuration file; undefined values are omitted. */
 export type PlainValue =
@@ -47,6 +48,8 @@ export interface DraftTarget {
   /** Who it was in the source, for its history; null if it has none. */
   readonly origin: number | null;
   readonly keys: PlainMap;
+  /** How the other program judges a response; absent if that is not known. */
+  readonly judge?: OriginalJudge | undefined;
 }
 
 /** A configuration in the making. Names are given here, so that each is a permitted one and there once. */

@@ -1,16 +1,21 @@
 import { unescape } from 'node:querystring';
 import type { PlainMap } from './draft.ts';
 
-/** The `proxy` of an http check for the one at this address; null if it is of a kind that no check goes through. */
+/**
+ * The `proxy` of an http check for the one at this address; null if it is of a kind that no check goes through. Programs in Go have a
+ * `socks5` proxy resolve the names of targets.
+ */
 export function proxyAt(url: string): PlainMap | null {
   if (/^\$\{\w+\}$/.test(url)) return { url };
-  const [, username, password = '', server] = /^http:\/\/(?:([^:@/]*)(?::([^@/]*))?@)?([^@/]+)\/?$/i.exec(url) ?? [];
-  if (server === undefined) return null;
+  const [, scheme, username, password = '', server] =
+    /^(https?|socks5h?):\/\/(?:([^:@/]*)(?::([^@/]*))?@)?([^@/]+)\/?$/i.exec(url) ?? [];
+  if (scheme === undefined) return null;
+  const ours = scheme.toLowerCase().startsWith('socks') ? 'socks5h' : scheme.toLowerCase();
   const signIn = username === undefined ? {} : { username: unescape(username), password: unescape(password) };
-  return { url: `http://${server}`, ...signIn };
+  return { url: `${ours}://${server}`, ...signIn };
 }
 
-export const noSuchProxy = 'its proxy does not speak HTTP, or speaks it over TLS, and no check goes through such a one';
+export const noSuchProxy = 'its proxy speaks neither HTTP nor SOCKS 5, and no check goes through such a one';
 
 /** How tokens are requested, in any imported format. */
 export interface ClientCredentials {

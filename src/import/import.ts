@@ -1,8 +1,11 @@
-import type { Outcome } from '#checks/index.ts';
+import type { CheckSpec, Outcome } from '#checks/index.ts';
+import { validateConfig } from '#config/check/validate.ts';
+import { readYaml } from '#config/read/yaml.ts';
 import type { EnvironmentVariables } from '#config/read/environment.ts';
 import type { Draft, ImportNote } from './draft.ts';
 import { literal } from './convert.ts';
 import { finish } from './finish.ts';
+import type { OriginalJudge } from './original.ts';
 
 interface ImportFormat {
   readonly title: string;
@@ -39,8 +42,19 @@ export interface ImportResult {
   /** Everything that is not as it was. */
   readonly notes: readonly ImportNote[];
   readonly targets: number;
+  /** Imported targets whose responses both can judge, and the names of the others by check type. */
+  readonly comparable: readonly ComparableTarget[];
+  readonly incomparable: ReadonlyMap<string, readonly string[]>;
   /** What was measured before, from the oldest on; null if there is nothing. */
   readonly history: (() => Iterable<ImportedResult>) | null;
+}
+
+/** An imported target, beside how it was judged before. */
+export interface ComparableTarget {
+  readonly name: string;
+  readonly spec: CheckSpec;
+  readonly everyMs: number;
+  readonly judge: OriginalJudge;
 }
 
 export interface ImportedResult {
@@ -66,7 +80,25 @@ export async function importFrom(
   if (!withHistory) forgetHistory(draft);
   const heading = [`Imported from ${title}. What is not as it was stands in the list of the import.`];
   const text = finish(draft, { env, heading, change: hasVariables ? (value) => value : literal });
-  return { text, files: draft.files, notes: draft.notes, targets: draft.targets.size, history: historyOf(draft) };
+  const { files, notes, targets } = draft;
+  return { text, files, notes, targets: targets.size, history: historyOf(draft), ...comparisonsOf(draft, text, env) };
+}
+
+function comparisonsOf(
+  { targets }: Draft,
+  text: string,
+  env: EnvironmentVariables,
+): Pick<ImportResult, 'comparable' | 'incomparable'> {
+  const { root } = readYaml({ file: 'watchpost.yaml', text }, 0, env);
+  const { file, targets: read } = validateConfig(root);
+  const comparable: ComparableTarget[] = [];
+  const incomparable = new Map<string, string[]>();
+  for (const { name, spec, keys } of read) {
+    const judge = targets.get(name)?.judge;
+    if (judge === undefined) incomparable.set(spec.type, [...(incomparable.get(spec.type) ?? []), name]);
+    else comparable.push({ name, spec, everyMs: keys.every ?? file?.defaults.every ?? 60_000, judge });
+  }
+  return { comparable, incomparable };
 }
 
 // Results of what is not watched any more are left behind.

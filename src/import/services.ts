@@ -33,7 +33,7 @@ export interface NotificationService {
   readonly thread?: string;
   /** The sender: a number, or the mail address of a bot. */
   readonly from?: string;
-  /** The account that pays, and its API key if it has one. */
+  /** The account at Twilio, and the name of its API key if it has one. */
   readonly account?: string;
   readonly key?: string;
 }

@@ -1,4 +1,4 @@
-import { checkOf, type CheckSpec, type Failure, type Outcome } from '#checks/index.ts';
+import { checkOf, type CheckSpec, type Failure, familyTimes, type Outcome } from '#checks/index.ts';
 import { formatSeconds } from '#kernel/units.ts';
 import type { StateColor } from '../shared/paint.ts';
 
@@ -13,6 +13,7 @@ export function describeOutcome(spec: CheckSpec, outcome: Outcome, paint: StateC
   const figures = [
     ...(address === null || spec.host === address ? [] : [line('address', address)]),
     ...(seconds === null ? [] : [line('took', formatSeconds(seconds))]),
+    ...familyTimes(outcome).map(({ family, seconds: one }) => line(`  ${family}`, formatSeconds(one))),
     ...Object.entries(phases).map(([phase, took]) => line(`  ${phase.replace('_', ' ')}`, formatSeconds(took))),
   ];
   const lines = [

@@ -1,6 +1,6 @@
 import { mkdir, open } from 'node:fs/promises';
 import { dirname, join, relative, resolve } from 'node:path';
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import { loadConfig } from '#config/load.ts';
 import { explainSystemError } from '#config/read/source.ts';
 import type { ImportResult, ImportSource } from '#import/import.ts';
@@ -8,28 +8,40 @@ import { WatchpostError } from '#kernel/errors.ts';
 import { createLog } from '#kernel/log.ts';
 import { singleLine } from '#kernel/text.ts';
 import { jsonText } from '../shared/json.ts';
+import { durationOf } from '../shared/option-values.ts';
 import type { CommandContext } from '../shared/command-context.ts';
 
 interface Options {
   readonly to: string;
   readonly history?: boolean;
+  readonly compare?: number | true;
   readonly json?: boolean;
 }
 
-const sources: readonly { readonly name: ImportSource; readonly files: string; readonly hasHistory: boolean }[] = [
-  { name: 'gatus', files: 'its configuration: YAML files, or a folder of them', hasHistory: false },
+interface SourceCommand {
+  readonly name: ImportSource;
+  readonly files: string;
+  readonly hasHistory: boolean;
+  /** What it is called where its verdicts are compared with ours; null where they cannot be. */
+  readonly title: string | null;
+}
+
+const sources: readonly SourceCommand[] = [
+  { name: 'gatus', files: 'its configuration: YAML files, or a folder of them', hasHistory: false, title: 'Gatus' },
   {
     name: 'blackbox',
     files: 'the files of the blackbox exporter, Prometheus, its rules and the Alertmanager, in any order',
     hasHistory: false,
+    title: null,
   },
-  { name: 'kuma', files: 'its database kuma.db, or its JSON backup', hasHistory: true },
+  { name: 'kuma', files: 'its database kuma.db, or its JSON backup', hasHistory: true, title: 'Uptime Kuma' },
 ];
 
 /** `watchpost import gatus FILE...` and the like. */
 export function addImportCommands(program: Command, context: CommandContext, finish: (code: number) => void): void {
   const command = program.command('import').description('write a configuration that does what another monitor does');
-  for (const { name, files, hasHistory } of sources) {
+  for (const source of sources) {
+    const { name, files, hasHistory, title } = source;
     const one = command
       .command(name)
       .description(`from ${files}`)
@@ -37,20 +49,32 @@ export function addImportCommands(program: Command, context: CommandContext, fin
       .option('--to <file>', 'the configuration to write; it must not be there yet', 'watchpost.yaml')
       .option('--json', 'print JSON');
     if (hasHistory) one.option('--no-history', 'leave out what was measured before');
+    if (title !== null)
+      one.addOption(
+        new Option(
+          '--compare [time]',
+          `write nothing; request all http targets, once or for this time, and list where the verdict differs from that of ${title}`,
+        ).argParser(durationOf),
+      );
     one.action(async (paths: readonly string[], options: Options) =>
-      finish(await runImport(name, paths, options, context)),
+      finish(await runImport(source, paths, options, context)),
     );
   }
 }
 
 async function runImport(
-  source: ImportSource,
+  { name, title }: SourceCommand,
   paths: readonly string[],
-  { to, history = true, json }: Options,
+  { to, history = true, compare, json }: Options,
   context: CommandContext,
 ): Promise<number> {
   const { importFrom } = await import('#import/import.ts');
-  const imported = await importFrom(source, paths, { env: context.env, withHistory: history });
+  const withHistory = history && compare === undefined;
+  const imported = await importFrom(name, paths, { env: context.env, withHistory });
+  if (compare !== undefined && title !== null) {
+    const { compareVerdicts } = await import('./compare.ts');
+    return compareVerdicts(imported, { title, forMs: compare === true ? 0 : compare, json }, context);
+  }
   const path = resolve(context.cwd, to);
   const files = [...imported.files].map(([name, text]) => [join(dirname(path), name), text] as const);
   for (const [file, text] of [[path, imported.text] as const, ...files]) await writeNew(file, text);

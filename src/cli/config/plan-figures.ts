@@ -10,6 +10,8 @@ import { selectNodes } from '#service/select.ts';
 const minutesOfMonth = 60 * 24 * 30;
 const seriesOfPair = 16;
 const reasonsOfPair = 2;
+// Only a target that is checked over both families has these.
+const ofFamilies: ReadonlySet<string> = new Set(['ipv4_seconds', 'ipv6_seconds', 'ip_protocol']);
 const seriesOfTarget = 8;
 const seriesOfRule = 2;
 const seriesOfNode = 7;
@@ -113,7 +115,8 @@ function loadOfNodes({ nodes }: Outline, planned: readonly PlannedTarget[]): Pla
 function seriesOf({ nodes }: Outline, planned: readonly PlannedTarget[]): number {
   const ofTargets = planned.map(({ target, nodeCount }) => {
     const { phases, facts } = checkOf(target.check);
-    const pair = seriesOfPair + reasonsOfPair + phases.length + facts.length;
+    const usual = facts.filter((fact) => !ofFamilies.has(fact));
+    const pair = seriesOfPair + reasonsOfPair + phases.length + usual.length;
     return pair * (nodeCount ?? 1) + seriesOfTarget + seriesOfRule * target.rules.length;
   });
   return sum(ofTargets) + seriesOfNode * nodes.length + seriesOfProgram;

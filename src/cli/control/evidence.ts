@@ -67,7 +67,7 @@ function pathRows({ path }: EvidenceDocument): readonly string[][] {
 
 function namesRows({ names }: EvidenceDocument): readonly string[][] {
   if (names === null) return [];
-  return [['names', names.resolver ?? 'resolver', names.failure ?? names.answers.join(', ')]];
+  return [['names', names.named?.server ?? names.resolver ?? 'resolver', names.failure ?? names.answers.join(', ')]];
 }
 
 function tlsRows({ tls }: EvidenceDocument): readonly string[][] {

@@ -1,5 +1,6 @@
 import { channelTypes } from '#channels/index.ts';
 import { openChannels } from '#compose/delivery.ts';
+import { devicesInFile } from '#compose/devices.ts';
 import type { Config } from '#config/config.ts';
 import { loadConfig } from '#config/load.ts';
 import { deadline, systemClock } from '#kernel/clock.ts';
@@ -25,7 +26,9 @@ export async function testAlert(
   const chosen = chosenOf(config, name);
   if (kind !== undefined) checkKind(kind);
   const log = createLog({ level: 'warn', pretty: context.interactive, fd: 2 });
-  const channels = openChannels(config, () => config, { clock: systemClock, log });
+  const hasPush = (config.contacts['push'] ?? []).length > 0;
+  const devices = hasPush ? devicesInFile(config.data, systemClock) : null;
+  const channels = openChannels(config, () => config, { clock: systemClock, log, devices });
   const results: object[] = [];
   let failures = 0;
   try {

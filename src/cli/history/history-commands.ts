@@ -93,6 +93,16 @@ function addNoteCommands(
     .description('add a note to a status page; it is public')
     .argument('<words>', 'the text')
     .option('--page <name>', 'on which page', 'status')
+    .addOption(
+      new Option('--stage <stage>', 'how far you are with an incident').choices([
+        'investigating',
+        'identified',
+        'monitoring',
+        'resolved',
+      ]),
+    )
+    .option('--targets <names>', 'the targets that it is about, separated by commas')
+    .option('--thread <id>', 'an earlier note that this one continues')
     .option(
       '--until <time>',
       'when it is removed: 2026-12-24T22:00, with Z or an offset for another zone than this machine',
@@ -112,6 +122,26 @@ function addNoteCommands(
     .action(async (options) => {
       const { listNotes } = await import('../control/notes.ts');
       finish(await listNotes(options, context));
+    });
+  status
+    .command('subscribers')
+    .description('list who gets mails about status pages')
+    .option('--page <name>', 'of which page; all pages without it')
+    .addOption(configOption)
+    .option('--json', 'print JSON')
+    .action(async (options) => {
+      const { listSubscribers } = await import('../control/subscribers.ts');
+      finish(await listSubscribers(options, context));
+    });
+  status
+    .command('unsubscribe')
+    .description('remove a subscriber of status pages')
+    .argument('<who>', 'an id, as the list shows it, or a mail address for all pages')
+    .addOption(configOption)
+    .option('--json', 'print JSON')
+    .action(async (who, options) => {
+      const { removeSubscriber } = await import('../control/subscribers.ts');
+      finish(await removeSubscriber(who, options, context));
     });
   status
     .command('remove')

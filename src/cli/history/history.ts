@@ -88,7 +88,8 @@ function tableOf(
   paint: StateColor,
 ): string {
   const { uptime, time, latency, verdictsFrom } = whole;
-  const out = time === null || time.down === 0 ? '' : `, down for ${describeDuration(time.down)}`;
+  const down = time === null || time.down === 0 ? '' : `, down for ${describeDuration(time.down)}`;
+  const out = time === null || time.excluded === 0 ? down : `${down}, ${describeDuration(time.excluded)} excluded`;
   const head = `${target}, ${formatSpan(whole.from, whole.to, 'UTC')}: ${percent(uptime)} up${out}; p95 ${seconds(latency?.p95)}${verdictsFrom === null ? '' : '; after an update, older rounds still wait for verdicts'}`;
   const columns = ['', 'up', 'down', 'answers', 'failed', 'unknown', 'p50', 'p95', 'p99', 'longest'];
   const lines = alignRows([columns, ...parts.map(([name, one]) => cellsOf(name, one, paint))]);
@@ -118,8 +119,17 @@ function cellsOf(
 }
 
 function csvOf(parts: readonly FiguresPart[]): string {
-  const columns = ['part', 'from', 'to', 'uptime', 'down_seconds', 'unknown_seconds', 'maintenance_seconds'];
-  const more = ['up', 'down', 'unknown', 'late', 'min', 'mean', 'p50', 'p95', 'p99', 'max'];
+  const columns = [
+    'part',
+    'from',
+    'to',
+    'uptime',
+    'down_seconds',
+    'unknown_seconds',
+    'maintenance_seconds',
+    'excluded_seconds',
+  ];
+  const more = ['up', 'down', 'unknown', 'late', 'min', 'mean', 'p50', 'p95', 'p99', 'max', 'excluded_seconds'];
   const lines = parts.map(([name, { from, to, uptime, time, answers, latency }]) =>
     csvLine([
       name,
@@ -137,6 +147,7 @@ function csvOf(parts: readonly FiguresPart[]): string {
       latency?.p95,
       latency?.p99,
       latency?.max,
+      time === null ? null : time.excluded / 1_000,
     ]),
   );
   return csvLine([...columns, ...more]) + lines.join('');

@@ -2,12 +2,13 @@ import { html } from '@remix-run/html-template';
 import { openPast } from '#compose/history.ts';
 import { loadConfig } from '#config/load.ts';
 import { describeLeft } from '#history/budget.ts';
+import type { Exclusion } from '#history/exclusions.ts';
 import type { TargetFigures } from '#history/reader.ts';
 import type { TimeSpan } from '#history/span.ts';
 import { systemClock } from '#kernel/clock.ts';
 import { WatchpostError } from '#kernel/errors.ts';
 import { describeDuration } from '#kernel/units.ts';
-import { monthAt, monthSpan } from '#kernel/zoned-time.ts';
+import { formatTime, monthAt, monthSpan } from '#kernel/zoned-time.ts';
 import { budgetJsonOf, csvLine, jsonOf, percent, seconds } from '../shared/figures.ts';
 import { jsonText } from '../shared/json.ts';
 import { alignRows } from '../shared/table.ts';
@@ -45,14 +46,20 @@ export async function printReport(
   const { incidents, next } = await past.reader.incidents({ ...span, limit: 1_000 });
   const counts = new Map<string, number>();
   for (const { target } of incidents) counts.set(target, (counts.get(target) ?? 0) + 1);
+  const exclusions = await past.reader.exclusions(span);
   const table = rows.map((one) => ({ ...one, incidents: counts.get(one.target) ?? 0 }));
   const title = timezone === 'UTC' ? name : `${name} (${timezone})`;
   const count = next === null ? String(incidents.length) : `more than ${incidents.length}`;
   const head = `${headOf(title, table, count)}${coarseNote(span, table)}`;
   if (format === 'csv') context.print(csvOf(name, table));
-  else if (format === 'json') context.print(jsonText(jsonReportOf(name, timezone, table)));
-  else if (format === 'html') context.print(htmlOf(title, head, table));
-  else context.print(`${head}\n\n${alignRows([columns, ...table.map(cellsOf)]).join('\n')}\n`);
+  else if (format === 'json') context.print(jsonText(jsonReportOf(name, timezone, table, exclusions)));
+  else {
+    const notes = exclusions.map((one) => exclusionNote(one, timezone));
+    const text = alignRows([columns, ...table.map(cellsOf)]).join('\n');
+    if (format === 'html') context.print(htmlOf(title, head, table, notes));
+    else
+      context.print(`${head}\n\n${text}\n${notes.map((note) => `\n${note}`).join('')}${notes.length > 0 ? '\n' : ''}`);
+  }
   return 0;
 }
 
@@ -108,6 +115,7 @@ function csvOf(month: string, rows: readonly ReportRow[]): string {
     'objective',
     'budget_seconds',
     'budget_left',
+    'excluded_seconds',
   ];
   const lines = rows.map(({ target, uptime, time, incidents, answers, latency, budget }) =>
     csvLine([
@@ -125,12 +133,18 @@ function csvOf(month: string, rows: readonly ReportRow[]): string {
       budget?.ratio,
       budget === null ? null : budget.allowedMs / 1_000,
       budget?.left,
+      time === null ? null : time.excluded / 1_000,
     ]),
   );
   return csvLine(names) + lines.join('');
 }
 
-function jsonReportOf(month: string, timezone: string, rows: readonly ReportRow[]) {
+/** `excluded from uptime: shop, 2026-11-23 10:00:00 UTC to 2026-11-23 11:00:00 UTC: provider`. */
+function exclusionNote({ target, from, to, why }: Exclusion, zone: string): string {
+  return `excluded from uptime: ${target ?? 'all targets'}, ${formatTime(from, zone)} to ${formatTime(to, zone)}: ${why}`;
+}
+
+function jsonReportOf(month: string, timezone: string, rows: readonly ReportRow[], exclusions: readonly Exclusion[]) {
   return {
     month,
     timezone,
@@ -140,11 +154,18 @@ function jsonReportOf(month: string, timezone: string, rows: readonly ReportRow[
       incidents: row.incidents,
       budget: budgetJsonOf(row.budget),
     })),
+    exclusions: exclusions.map(({ id, target, from, to, why }) => ({
+      id,
+      target,
+      from: new Date(from).toISOString(),
+      to: new Date(to).toISOString(),
+      why,
+    })),
   };
 }
 
 // A file that stands by itself: read on a phone, in the dark, and on paper.
-function htmlOf(month: string, head: string, rows: readonly ReportRow[]): string {
+function htmlOf(month: string, head: string, rows: readonly ReportRow[], notes: readonly string[]): string {
   const lines = rows.map((row) => {
     const [name, ...cells] = cellsOf(row);
     return html`<tr><th scope="row">${name}</th>${cells.map((cell) => html`<td>${cell}</td>`)}</tr>\n`;
@@ -174,7 +195,7 @@ tbody th { font-weight: 550 }
 <tbody>
 ${lines}</tbody>
 </table></div>
-</body>
+${notes.map((note) => html`<p>${note}</p>\n`)}</body>
 </html>
 `);
 }

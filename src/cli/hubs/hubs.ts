@@ -1,6 +1,7 @@
 import type { Config } from '#config/config.ts';
 import { loadConfig } from '#config/load.ts';
-import { askHubs, askToYield, type HubStatus } from '#hubs/peers.ts';
+import { askHubs, askToYield } from '#hubs/peers.ts';
+import { remarksOf } from '#hubs/remarks.ts';
 import { systemClock } from '#kernel/clock.ts';
 import { messageOf, WatchpostError } from '#kernel/errors.ts';
 import { describeDuration } from '#kernel/units.ts';
@@ -18,8 +19,9 @@ export interface HubsOptions {
 /** Shows the hubs that share one history: 1 if none leads, or some differ. */
 export async function listHubs(options: HubsOptions, context: CommandContext): Promise<number> {
   const hubs = await overNats(options, context, askHubs);
-  const remarks = hubs.map((hub) => remarksOf(hub, hubs));
-  const isSound = hubs.some(({ role }) => role === 'leader') && remarks.every((all) => all.length === 0);
+  const leader = hubs.find(({ role }) => role === 'leader');
+  const remarks = hubs.map((hub) => remarksOf(hub, leader));
+  const isSound = leader !== undefined && remarks.every((all) => all.length === 0);
   if (options.json === true) {
     context.print(jsonText(hubs.map((hub, index) => ({ ...hub, remarks: remarks[index] }))));
     return isSound ? 0 : 1;
@@ -54,25 +56,6 @@ export async function yieldLead(options: HubsOptions, context: CommandContext): 
     context.print(options.json === true ? jsonText({ yielded: leader.name }) : `${words}\n`);
     return 0;
   });
-}
-
-// So many records may be on their way.
-const mostBehind = 5;
-
-function remarksOf(hub: HubStatus, hubs: readonly HubStatus[]): readonly string[] {
-  const leader = hubs.find(({ role }) => role === 'leader');
-  const behind = (leader?.applied.n ?? hub.applied.n) - hub.applied.n;
-  return [
-    ...(hub.trouble === null ? [] : [hub.trouble]),
-    ...(hub.role === 'alone' ? ['goes on without the log'] : []),
-    ...(behind > mostBehind ? [`${behind} records behind`] : []),
-    ...(leader !== undefined && leader.fingerprint !== hub.fingerprint
-      ? [`its configuration differs from that of ${leader.name}`]
-      : []),
-    ...(leader !== undefined && leader.version !== hub.version
-      ? [`its version differs from that of ${leader.name}`]
-      : []),
-  ];
 }
 
 type HubConnection = Parameters<typeof askHubs>[0];

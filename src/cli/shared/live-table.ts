@@ -78,7 +78,7 @@ function summaryOf(nodes: readonly ProgressNode[]): string {
   return counts.join(', ');
 }
 
-// A line that wraps would be two, and the next drawing would begin too low.
-function singleCells(line: string, columns: number): string {
+/** The part of a line that fits: one that wraps would be two, and the next drawing would begin too low. */
+export function singleCells(line: string, columns: number): string {
   return line.length < columns ? line : `${line.slice(0, Math.max(columns - 2, 1))}…`;
 }

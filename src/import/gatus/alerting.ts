@@ -6,6 +6,7 @@ import type { Draft, PlainMap } from '../draft.ts';
 import { setMailServer } from '../mail-server.ts';
 import { type NotificationService, serviceEntry } from '../services.ts';
 import { placeAt } from '../source.ts';
+import { customAlert } from './custom-alert.ts';
 import { type GatusAlert, Provider, Text } from './schema.ts';
 
 /** The recipients of an endpoint and the number of rounds. */
@@ -34,12 +35,16 @@ export function readAlerting(
   const bodies = new Map<string, PlainMap | null>();
 
   // The same settings are one recipient, with one file for its secret.
-  function written(type: string, settings: AlertSettings): PlainMap | null {
+  function written(type: string, settings: AlertSettings, description: string): PlainMap | null {
     const { overrides: _overrides, 'default-alert': _default, ...own } = settings;
-    const key = JSON.stringify([type, own]);
+    const key = JSON.stringify([type, own, description]);
     const known = bodies.get(key);
     if (known !== undefined) return known;
-    const body = bodyOf(type, own, { draft, place: placeAt(root, ['alerting', type]), env });
+    const place = placeAt(root, ['alerting', type]);
+    const body =
+      type === 'custom'
+        ? customAlert(own, { draft, place, env, description })
+        : bodyOf(type, own, { draft, place, env });
     bodies.set(key, body);
     return body;
   }
@@ -65,7 +70,7 @@ export function readAlerting(
     }
     const own = provider.data.overrides.find((one) => one.group === group);
     const settings = { ...provider.data, ...own, ...alert['provider-override'] };
-    const body = written(alert.type, settings);
+    const body = written(alert.type, settings, alert.type === 'custom' ? (alert.description ?? '') : '');
     if (body === null) {
       if (!lost.has(alert.type))
         draft.note('lost', placeAt(root, ['alerting', alert.type]), `alerts by ${alert.type} cannot be carried over`);

@@ -63,8 +63,14 @@ const makers: Readonly<Record<string, (making: EndpointConversion) => PlainMap |
   grpcs: grpc,
   ssh({ endpoint, timeout, say }) {
     const signsIn = endpoint.ssh !== undefined && (endpoint.ssh.username !== '' || endpoint.ssh['private-key'] !== '');
-    if (signsIn) say('lost', 'ssh', 'signing in and running a command: only the banner is waited for');
-    return { ...bare(endpoint, 'tcp', timeout), expect: { regex: '^SSH-' } };
+    const made = bare(endpoint, signsIn ? 'ssh' : 'tcp', timeout);
+    const host = /:\d+$/.test(made.host) ? made.host : `${made.host}:22`;
+    // Without credentials Gatus reads the banner alone.
+    if (!signsIn) return { ...made, host, expect: { regex: '^SSH-' } };
+    const instead =
+      'ssh logs in by a key only, with username and key_file; until then the key exchange is all that is checked';
+    say('lost', 'ssh', `signing in and running a command: ${instead}`);
+    return { ...made, host };
   },
   udp(making) {
     const { endpoint, timeout, say } = making;

@@ -13,6 +13,7 @@ import { checkOfEndpoint, rulesBesides } from './endpoint.ts';
 import { addExternal } from './external.ts';
 import { GatusEndpoint, GatusMaintenance } from './schema.ts';
 import { addSuite } from './suite.ts';
+import { judgeOfEndpoint } from './verdict.ts';
 
 /** A draft of what Gatus watches by these files, or by a folder of them with folders in it. */
 export async function importGatus(paths: readonly string[], env: EnvironmentVariables): Promise<Draft> {
@@ -22,7 +23,7 @@ export async function importGatus(paths: readonly string[], env: EnvironmentVari
   const alerting = readAlerting(root, draft, env);
   const domains: DomainTarget[] = [];
   for (const [index] of find(root, ['endpoints'])?.children ?? [])
-    addEndpoint(root, ['endpoints', Number(index)], { draft, alerting, domains });
+    addEndpoint(root, ['endpoints', Number(index)], { draft, alerting, domains, env });
   addDomains(draft, domains, placeAt(root, []));
   for (const [index] of find(root, ['external-endpoints'])?.children ?? [])
     addExternal(root, ['external-endpoints', Number(index)], { draft, alerting, env });
@@ -55,12 +56,13 @@ interface EndpointContext {
   readonly draft: Draft;
   readonly alerting: ReturnType<typeof readAlerting>;
   readonly domains: DomainTarget[];
+  readonly env: EnvironmentVariables;
 }
 
 function addEndpoint(
   root: SourceNode,
   path: readonly (string | number)[],
-  { draft, alerting, domains }: EndpointContext,
+  { draft, alerting, domains, env }: EndpointContext,
 ): void {
   const place = placeAt(root, path);
   const read = GatusEndpoint.safeParse(find(root, path)?.value);
@@ -110,6 +112,7 @@ function addEndpoint(
     place,
     title,
     origin: null,
+    judge: judgeOfEndpoint(endpoint, env),
     keys: {
       ...checked.keys,
       every: durationWithin(everyMs, 1_000, 2_592_000_000),

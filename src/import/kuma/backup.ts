@@ -26,6 +26,7 @@ export async function readBackup(path: string): Promise<KumaData> {
     maintenance: [],
     settings: new Map(),
     proxies: proxiesOf(proxyList),
+    engines: null,
     others: new Map(),
     beats: null,
   };

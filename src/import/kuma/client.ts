@@ -23,15 +23,26 @@ export function clientKeysOf(
   if (!isHttp && through !== undefined)
     return { leftOut: 'it is reached through a proxy, which only http checks can do' };
   if (!isHttp && method === 'oauth2-cc') return { leftOut: 'it signs in by OAuth2, which only http checks can do' };
-  if (through !== undefined && through.protocol !== 'http') return { leftOut: noSuchProxy };
   const proxy = through === undefined ? undefined : proxyOf(through);
+  if (proxy === null) return { leftOut: noSuchProxy };
   if (method !== 'oauth2-cc') return { proxy };
   if (proxy !== undefined) say('differs', 'its token endpoint is asked through the proxy as well');
   return { proxy, oauth2: signInOf(monitor) };
 }
 
-function proxyOf({ host = '', port = '80', auth, username = '', password = '' }: KumaProxy) {
-  const url = `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
+// `socks` and `socks5h` have the proxy resolve names, `socks5` the program itself (socks-proxy-agent).
+const schemes: ReadonlyMap<string, string> = new Map([
+  ['http', 'http'],
+  ['https', 'https'],
+  ['socks', 'socks5h'],
+  ['socks5', 'socks5'],
+  ['socks5h', 'socks5h'],
+]);
+
+function proxyOf({ protocol = '', host = '', port = '', auth, username = '', password = '' }: KumaProxy) {
+  const scheme = schemes.get(protocol);
+  if (scheme === undefined) return null;
+  const url = `${scheme}://${host.includes(':') ? `[${host}]` : host}${port === '' ? '' : `:${port}`}`;
   return auth ? { url, username, password } : { url };
 }
 

@@ -3,7 +3,15 @@ import Database from 'better-sqlite3';
 import { z } from 'zod';
 import { messageOf, WatchpostError } from '#kernel/errors.ts';
 import { proxiesOf } from './client.ts';
-import { type KumaBeat, type KumaData, KumaMaintenance, KumaMonitor, Notification, parsed } from './schema.ts';
+import {
+  type KumaBeat,
+  type KumaData,
+  KumaEngine,
+  KumaMaintenance,
+  KumaMonitor,
+  Notification,
+  parsed,
+} from './schema.ts';
 
 const KumaRow = z.record(z.string(), z.unknown());
 type KumaRow = z.output<typeof KumaRow>;
@@ -37,6 +45,11 @@ export function readDatabase(path: string): KumaData & Disposable {
     ),
     settings: new Map(all('setting').map((row) => [String(row['key']), settingOf(row['value'])])),
     proxies: proxiesOf(all('proxy')),
+    engines: new Map(
+      all('docker_host')
+        .map((row) => KumaEngine.parse(row))
+        .map((engine) => [engine.id, engine]),
+    ),
     others: new Map(['status_page', 'incident', 'api_key'].map((table) => [table, all(table).length])),
     beats: tables.has('heartbeat') ? () => beatsOf(database) : null,
     [Symbol.dispose]: () => void database.close(),

@@ -7,11 +7,13 @@ import { addDomains, domainOf, type DomainTarget } from '../domains.ts';
 import { Draft, labelsOf, type PlainMap, isSkipped } from '../draft.ts';
 import { readBackup } from './backup.ts';
 import { readDatabase } from './database.ts';
+import { socketOf } from './engines.ts';
 import { addMaintenance } from './maintenance.ts';
 import { checkOfMonitor, timeoutOf } from './monitor.ts';
 import { addNotifications, resendMs } from './notifications.ts';
 import { resultsOf } from './results.ts';
 import type { KumaData, KumaMonitor } from './schema.ts';
+import { judgeOfMonitor } from './verdict.ts';
 
 /** A draft of what Uptime Kuma watches by its database or its JSON backup, with its results. */
 export async function importKuma(paths: readonly string[]): Promise<Draft> {
@@ -46,6 +48,9 @@ function draftOf(data: KumaData): Draft {
   addDomains(draft, domains, data.place);
   addMaintenance(data, names, draft);
   const url = data.settings.get('primaryBaseURL');
+  const socket = socketOf(data.engines);
+  if (socket !== null && [...draft.targets.values()].some(({ keys }) => keys['check'] === 'docker'))
+    draft.sections.set('docker_socket', socket);
   if (url !== undefined && /^https?:/.test(url)) draft.sections.set('http', { public_url: url });
   noteGeneralities(data, draft);
   if (data.beats !== null) {
@@ -72,7 +77,7 @@ function addMonitor(monitor: KumaMonitor, { data, byId, recipientsOf, draft, dom
   const parents = parentsOf(monitor, byId);
   const leave = (why: string) => (draft.note('left out', place, `${title}: ${why}`), null);
   if (![monitor, ...parents].every(({ active }) => active)) return leave('it is paused');
-  const made = checkOfMonitor(monitor, data.proxies, (kind, text) => draft.note(kind, place, `${title}: ${text}`));
+  const made = checkOfMonitor(monitor, data, (kind, text) => draft.note(kind, place, `${title}: ${text}`));
   if (isSkipped(made)) return leave(made.leftOut);
 
   const everyMs = monitor.interval * 1_000;
@@ -91,6 +96,7 @@ function addMonitor(monitor: KumaMonitor, { data, byId, recipientsOf, draft, dom
     place,
     title,
     origin: monitor.id,
+    judge: judgeOfMonitor(monitor),
     keys: {
       ...made,
       timeout: timeoutOf(monitor),

@@ -11,19 +11,20 @@ import {
 import { clientKeysOf } from './client.ts';
 import { mqtt, redis, sql } from './servers.ts';
 import { jsonExpectation } from './json-query.ts';
-import { parsed, type KumaMonitor, type KumaProxy } from './schema.ts';
+import { container } from './engines.ts';
+import { parsed, type KumaData, type KumaMonitor } from './schema.ts';
 
 const leftOut = (why: string): DraftEntry => ({ leftOut: why });
 
 /** The check of a monitor, or why there is none. */
 export function checkOfMonitor(
   monitor: KumaMonitor,
-  proxies: ReadonlyMap<string, KumaProxy>,
+  { proxies, engines }: Pick<KumaData, 'proxies' | 'engines'>,
   say: DifferenceReporter,
 ): DraftEntry {
   const { type = '', upside_down } = monitor;
   if (upside_down) return leftOut('it is upside down, and no check is up when its target is down');
-  const make = makers[type];
+  const make = type === 'docker' ? container(engines) : makers[type];
   if (make === undefined) return leftOut(reasons[type] ?? `there is no check for a monitor of the type ${type}`);
   const way = clientKeysOf(monitor, proxies, say);
   if (isSkipped(way)) return way;
@@ -33,7 +34,6 @@ export function checkOfMonitor(
 
 const reasons: Readonly<Record<string, string>> = {
   manual: 'its status is set by hand',
-  docker: 'it asks a container engine, which no check can do',
   'grpc-keyword': 'it calls its own method; for the health of a server use the check grpc',
 };
 

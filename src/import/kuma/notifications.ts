@@ -3,6 +3,7 @@ import { formatDuration } from '#kernel/units.ts';
 import type { Draft, PlainMap } from '../draft.ts';
 import { setMailServer } from '../mail-server.ts';
 import { type NotificationService, serviceEntry } from '../services.ts';
+import { webhookOf } from './webhook.ts';
 import { type KumaData, type KumaMonitor, parsed } from './schema.ts';
 
 const NotificationSettings = z.record(z.string(), z.unknown());
@@ -101,6 +102,7 @@ const services: Readonly<Record<string, (text: (key: string) => string) => Notif
 // How a notification is written under `notify`.
 function bodyOf(type: string, settings: NotificationSettings, draft: Draft, place: string): PlainMap | null {
   const text = (key: string) => textOf(settings, key);
+  if (type === 'webhook') return webhookOf(text, draft, place);
   if (type !== 'smtp') {
     const service = services[type]?.(text);
     if (text('ntfypassword') !== '')

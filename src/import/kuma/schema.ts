@@ -85,6 +85,8 @@ export const KumaMonitor = z.looseObject({
   rabbitmq_username: text,
   rabbitmq_password: text,
   subtype: text,
+  docker_host: text,
+  docker_container: text,
   tags: z.array(z.looseObject({ name: z.string(), value: text })).default([]),
   notifications: z.array(z.int()).default([]),
 });
@@ -104,6 +106,14 @@ export const KumaProxy = z.looseObject({
   password: text,
 });
 export type KumaProxy = z.output<typeof KumaProxy>;
+
+/** Where containers are: a socket, or an address over TCP. */
+export const KumaEngine = z.looseObject({
+  id: z.coerce.string(),
+  docker_type: text,
+  docker_daemon: text,
+});
+export type KumaEngine = z.output<typeof KumaEngine>;
 
 export const KumaMaintenance = z.looseObject({
   id: z.int(),
@@ -144,6 +154,8 @@ export interface KumaData {
   readonly settings: ReadonlyMap<string, string>;
   /** Those that are switched on, by id. */
   readonly proxies: ReadonlyMap<string, KumaProxy>;
+  /** Where containers are, by id; null if the source does not say. */
+  readonly engines: ReadonlyMap<string, KumaEngine> | null;
   /** How many rows there are of what has no counterpart. */
   readonly others: ReadonlyMap<string, number>;
   /** Results from the oldest on, if there are any. */
