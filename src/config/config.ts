@@ -1,3 +1,5 @@
+import type { LanguageFile } from '#languages/language.ts';
+import { type ConfiguredHub, resolveHub } from './hub.ts';
 import type { LogoImage, StatusPage } from './shape/pages.ts';
 import { isIP } from 'node:net';
 import { resolve } from 'node:path';
@@ -23,6 +25,7 @@ import {
 import type { FoundList } from './lists/discover.ts';
 import { type ConfiguredService, isForeign, resolveForeignService } from './shape/foreign-service.ts';
 import { type ConfiguredOwnService, resolveOwnService } from './shape/own-service.ts';
+import { type ConfiguredExport, resolveExport } from './shape/export.ts';
 import { type ConfiguredEvidence, resolveEvidence } from './shape/evidence.ts';
 import type { ConfigFile } from './shape/schema.ts';
 import type { TargetKeys } from './shape/target.ts';
@@ -70,6 +73,8 @@ export interface Config {
   readonly unknownAfterMs: number | null;
   /** For how long a doubt about ourselves may suppress critical incidents. */
   readonly doubtLimitMs: number;
+  /** The zone of times that name none. */
+  readonly timezone: string;
   /** Whether signed-in users may change targets on pages. */
   readonly isWritable: boolean;
   /** In the order in which they were written. */
@@ -79,12 +84,15 @@ export interface Config {
   readonly exposedFiles: readonly string[];
   /** Public pages, by name. */
   readonly pages: Readonly<Record<string, StatusPage & { readonly logo: LogoImage | null }>>;
+  /** Languages of status pages besides those that come with the program, by their codes. */
+  readonly languages: Readonly<Record<string, LanguageFile>>;
   readonly metrics: {
     /** Upper bounds of the buckets of a check's duration, in seconds; null for our own. */
     readonly buckets: readonly number[] | null;
     /** Whether there are figures under the names of blackbox_exporter too. */
     readonly blackbox: boolean;
   };
+  readonly export: ConfiguredExport;
   readonly evidence: ConfiguredEvidence;
   /** Null is for ever. */
   readonly retention: {
@@ -104,15 +112,10 @@ export interface ConfiguredNode {
   readonly inFlight: number;
   /** The file of AS names for hops of paths. */
   readonly asnFile?: string;
+  /** The unix socket of the container engine that it may ask. */
+  readonly dockerSocket?: string;
   /** The programs that it may run as plugins, each with its arguments, by name. */
   readonly plugins?: PluginCommands;
-}
-
-/** One of several hubs that share one history. */
-export interface ConfiguredHub {
-  readonly name: string;
-  /** On how many NATS servers the log is kept. */
-  readonly replicas: number;
 }
 
 /** How the hub reaches nodes on other machines. */
@@ -164,6 +167,7 @@ export function resolveConfig(
     summary: resolveSummary(file),
     unknownAfterMs: file.defaults.unknown_after === 'never' ? null : file.defaults.unknown_after,
     doubtLimitMs: file.defaults.doubt_limit,
+    timezone: file.defaults.timezone,
     isWritable: file.config.writable,
     targets: targets.map((target) => resolveTarget(withSecret(target, files), file, notify)),
     maintenance: file.maintenance.flatMap((entry) => resolveMaintenance(entry, file.defaults.timezone)),
@@ -171,7 +175,9 @@ export function resolveConfig(
     pages: Object.fromEntries(
       Object.entries(file.pages).map(([name, page]) => [name, { ...page, logo: files.logos.get(name) ?? null }]),
     ),
+    languages: files.languages,
     metrics: { buckets: file.metrics.buckets ?? null, blackbox: file.metrics.blackbox },
+    export: resolveExport(file.export, files, folder),
     evidence: resolveEvidence(file.evidence, targets),
     retention: {
       rawMs: file.retention.raw,
@@ -195,9 +201,11 @@ function resolveService(
   return { ownService: resolveOwnService(service, tokenHashes), foreignService: null };
 }
 
-function nodesOf({ nodes, plugins, asn_file: asnFile }: ConfigFile, folder: string): readonly ConfiguredNode[] {
+function nodesOf(file: ConfigFile, folder: string): readonly ConfiguredNode[] {
+  const { nodes, plugins, asn_file: asnFile, docker_socket: dockerSocket } = file;
   const more = {
     ...(asnFile !== undefined && { asnFile: resolve(folder, asnFile) }),
+    ...(dockerSocket !== undefined && { dockerSocket: resolve(folder, dockerSocket) }),
     ...(Object.keys(plugins).length > 0 && { plugins }),
   };
   return Object.entries(nodes).map((entry) => ({ ...resolveNode(entry), ...more }));
@@ -206,8 +214,7 @@ function nodesOf({ nodes, plugins, asn_file: asnFile }: ConfigFile, folder: stri
 function resolveNode([name, node]: [string, ConfigFile['nodes'][string]]): ConfiguredNode {
   const [countryCode, country, city] = node.location ?? ['', '', ''];
   const addresses = [node.local_address ?? []].flat();
-  const v4 = addresses.find((address) => isIP(address) === 4);
-  const v6 = addresses.find((address) => isIP(address) === 6);
+  const [v4, v6] = [4, 6].map((family) => addresses.find((address) => isIP(address) === family));
   return {
     info: { name, countryCode, country, city, asn: node.asn ?? '', ip: node.ip ?? '' },
     localAddress: { ...(v4 === undefined ? {} : { 4: v4 }), ...(v6 === undefined ? {} : { 6: v6 }) },
@@ -232,10 +239,6 @@ function resolveNats(nats: NonNullable<ConfigFile['nats']>, { named }: ReadFiles
     nodesFile: resolve(folder, nats.nodes_file),
     absentAfterMs: nats.absent_after,
   };
-}
-
-function resolveHub({ name, replicas }: NonNullable<ConfigFile['hubs']>, servers: number): ConfiguredHub {
-  return { name, replicas: replicas ?? (servers >= 3 ? 3 : 1) };
 }
 
 function resolveTarget(

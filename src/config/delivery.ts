@@ -5,6 +5,7 @@ import { mergeRecipients, type Recipient } from '#monitor/judge/recipient.ts';
 import type { Severity } from '#monitor/judge/rule.ts';
 import type { DeliveryPolicy } from '#monitor/notify/delivery-policy.ts';
 import type { Schedule } from '#schedule/schedule.ts';
+import type { LanguageFile } from '#languages/language.ts';
 import type { LogoImage } from './shape/pages.ts';
 import type { ConfigFile } from './shape/schema.ts';
 
@@ -41,6 +42,8 @@ export interface ReadFiles {
   readonly exposed: readonly string[];
   /** Logos of status pages, by the name of the page. */
   readonly logos: ReadonlyMap<string, LogoImage>;
+  /** Languages of status pages, by their codes. */
+  readonly languages: Readonly<Record<string, LanguageFile>>;
 }
 
 export function resolveSections(file: ConfigFile, files: ReadFiles): Sections {

@@ -16,6 +16,7 @@ import { askOnce, type ReadList } from './lists/listed-targets.ts';
 import { find, type SourceNode, problemAt } from './read/located.ts';
 import { merge } from './read/merge.ts';
 import { tokenHash } from './shape/own-service.ts';
+import { readLanguageFiles } from './check/language-files.ts';
 import { readLogos } from './check/logo.ts';
 import { faultOfAuthorities, faultOfPrivateKey } from './check/pem.ts';
 import type { WholeFile } from './print.ts';
@@ -69,11 +70,12 @@ export async function loadWhole({
   const enrolled = await enrolledNames(merged.root, folder, problems);
   const place = find(merged.root, ['data'])?.value;
   const data = resolve(folder, typeof place === 'string' ? place : usualData);
-  const discovered = await discoverTargets(merged.root, { folder, data, onFile, read: readList });
+  const discovered = await discoverTargets(merged.root, { folder, data, onFile, env, read: readList });
   problems.push(...discovered.problems);
   const validated = validateConfig(discovered.root, enrolled, mayNodesCome);
   const logos = await readLogos(merged.root, { folder, problems, onFile });
-  const files = { ...(await readNamedFiles(merged.root, folder, problems, onFile)), logos };
+  const languages = await readLanguageFiles(merged.root, { folder, problems, onFile });
+  const files = { ...(await readNamedFiles(merged.root, folder, problems, onFile)), logos, languages };
   if (validated.file !== null) problems.push(...contactProblems(merged.root, validated.file, files));
   problems.push(...merged.problems, ...validated.problems);
   if (problems.length > 0 || validated.file === null) throw configError(problems);
@@ -147,7 +149,7 @@ async function readNamedFiles(
   folder: string,
   problems: Problem[],
   onFile: (path: string) => void,
-): Promise<Omit<ReadFiles, 'logos'>> {
+): Promise<Omit<ReadFiles, 'logos' | 'languages'>> {
   const others = [
     ['templates', 'mail'],
     ['nats', 'ca_file'],
@@ -156,7 +158,13 @@ async function readNamedFiles(
   const named: Record<string, Secret> = {};
   const tokenHashes = new Map<string, string>();
   const exposed: string[] = [];
-  const sections = ['http', 'notify', 'service', ...channelTypes.flatMap((type) => Object.keys(type.sections))];
+  const sections = [
+    'http',
+    'notify',
+    'service',
+    'export',
+    ...channelTypes.flatMap((type) => Object.keys(type.sections)),
+  ];
   for (const path of [...sections.flatMap((section) => filesUnder(root, [section])), ...others]) {
     const written = find(root, path)?.value;
     if (typeof written === 'string' && written !== '') onFile(resolve(folder, written));

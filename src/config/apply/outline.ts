@@ -140,11 +140,17 @@ function settingsOf(config: Config): OutlineTree {
     pages: named(
       Object.entries(config.pages).map(([name, { logo, ...page }]) => [name, { ...page, logo: logo?.digest }]),
     ),
+    languages: named(Object.entries(config.languages).map(([code, file]) => [code, digestOf(file)])),
     retention: config.retention,
     metrics: config.metrics,
+    export: config.export,
     defaults: { unknownAfterMs: config.unknownAfterMs, doubtLimitMs: config.doubtLimitMs },
   };
 }
+
+// Of a file as long as a page only that it changed.
+const digestOf = (value: unknown): string =>
+  createHash('sha256').update(JSON.stringify(value)).digest('hex').slice(0, 12);
 
 type OutlineTree = Readonly<Record<string, unknown>>;
 

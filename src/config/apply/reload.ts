@@ -31,9 +31,19 @@ export type ReloadResult =
   | ({ readonly ok: true; readonly needsRestart: readonly string[] } & AppliedTargets)
   | { readonly ok: false; readonly problems: readonly string[] };
 
+/** An attempt to reload. */
+export interface ReloadReport {
+  /** Milliseconds since the epoch. */
+  readonly at: number;
+  readonly cause: string;
+  readonly result: ReloadResult;
+}
+
 export interface Reloader extends Disposable {
   /** The configuration whose targets are watched now. */
   readonly inForce: Config;
+  /** Those since the start, the newest first. */
+  readonly reports: readonly ReloadReport[];
   /** Loads the configuration anew and applies it. An invalid one changes nothing. One at a time. */
   reload(cause: string): Promise<ReloadResult>;
 }
@@ -52,6 +62,7 @@ export interface ReloaderOptions {
 }
 
 const lookEveryMs = 5_000;
+const mostReports = 20;
 
 /** The names, as people write them, of what is read at the start only. */
 export const readAtStart = ['data', 'http.listen', 'http.admin', 'http.connections', 'hubs'] as const;
@@ -86,6 +97,7 @@ export function createReloader(options: ReloaderOptions): Reloader {
   const started = options.config;
   let inForce = started;
   let wanted = started;
+  let reports: readonly ReloadReport[] = [];
   const inTurn = createInTurn();
 
   async function reloadNow(cause: string): Promise<ReloadResult> {
@@ -116,7 +128,12 @@ export function createReloader(options: ReloaderOptions): Reloader {
     return { ok: true, needsRestart, ...targets };
   }
 
-  const reload = async (cause: string) => inTurn(async () => reloadNow(cause));
+  const reload = async (cause: string) =>
+    inTurn(async () => {
+      const result = await reloadNow(cause);
+      reports = [{ at: clock.now(), cause, result }, ...reports].slice(0, mostReports);
+      return result;
+    });
 
   const watching =
     source === null
@@ -133,6 +150,9 @@ export function createReloader(options: ReloaderOptions): Reloader {
   return {
     get inForce() {
       return inForce;
+    },
+    get reports() {
+      return reports;
     },
     reload,
     [Symbol.dispose]: () => watching?.[Symbol.dispose](),

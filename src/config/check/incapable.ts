@@ -10,11 +10,17 @@ export function incapableNodeWarnings(
   nodes: readonly ConfiguredNode[],
 ): readonly string[] {
   return targets.flatMap(({ name, spec, nodes: selection }) => {
-    const needed = checkOf(spec.type).needs?.(spec);
+    const { needs, needsEngine } = checkOf(spec.type);
+    const needed = needs?.(spec);
     if (needed === undefined) return [];
     const asked = nodes.filter(({ info }) => selection.kind !== 'named' || selection.names.includes(info.name));
-    const unable = asked.filter(({ plugins = {} }) => !Object.hasOwn(plugins, needed)).map(({ info }) => info.name);
+    const unable = asked
+      .filter(({ plugins = {}, dockerSocket }) =>
+        needsEngine ? dockerSocket === undefined : !Object.hasOwn(plugins, needed),
+      )
+      .map(({ info }) => info.name);
     if (unable.length === 0) return [];
+    if (needsEngine) return `${name} needs docker_socket, which is not set: ${unable.join(', ')} cannot check it`;
     return `${name} needs the plugin "${needed}", which plugins does not offer: ${unable.join(', ')} cannot check it`;
   });
 }

@@ -59,6 +59,35 @@ export function referenceProblems(
 
 // Targets of a source come and go: those are not asked for.
 function pageProblems(root: SourceNode, targets: ReadonlySet<string>): readonly Problem[] {
+  return [...pageTargetProblems(root, targets), ...domainProblems(root), ...subscribeProblems(root)];
+}
+
+function subscribeProblems(root: SourceNode): readonly Problem[] {
+  return namesUnder(root, 'pages').flatMap((page) => {
+    const path = ['pages', page, 'subscribe'];
+    if (find(root, path)?.value !== true) return [];
+    if (find(root, ['smtp']) === null) return [problemAtKey(root, path, 'needs a mail server: set smtp')];
+    const hasAddress = find(root, ['http', 'public_url']) !== null || find(root, ['pages', page, 'domain']) !== null;
+    return hasAddress
+      ? []
+      : [problemAtKey(root, path, 'needs an address for links in mails: set http.public_url or domain')];
+  });
+}
+
+// At the domain of a page there is nothing but that page.
+function domainProblems(root: SourceNode): readonly Problem[] {
+  const publicUrl = find(root, ['http', 'public_url'])?.value;
+  const own = typeof publicUrl === 'string' ? URL.parse(publicUrl)?.hostname : undefined;
+  if (own === undefined) return [];
+  return namesUnder(root, 'pages').flatMap((page) => {
+    const path = ['pages', page, 'domain'];
+    const domain = find(root, path)?.value;
+    if (typeof domain !== 'string' || domain.toLowerCase() !== own) return [];
+    return [problemAtKey(root, path, 'is the host of http.public_url, which has all pages; give this one another')];
+  });
+}
+
+function pageTargetProblems(root: SourceNode, targets: ReadonlySet<string>): readonly Problem[] {
   const sources = namesUnder(root, 'targets_from');
   const mayCome = (name: string) => sources.some((source) => name.startsWith(`${source}-`));
   return namesUnder(root, 'pages').flatMap((page) => {

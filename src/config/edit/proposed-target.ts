@@ -16,6 +16,7 @@ const byScheme: Readonly<Record<string, CheckTypeName>> = {
   mqtts: 'mqtt',
   amqp: 'amqp',
   amqps: 'amqp',
+  ssh: 'ssh',
 };
 
 /** The type of check that fits a destination as people write it. Throws `usage` for what is no destination. */

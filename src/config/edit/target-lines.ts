@@ -55,7 +55,7 @@ interface FoundTargets {
   readonly map: YAMLMap | null;
 }
 
-function targetsIn({ file, text }: SourceText): FoundTargets | null {
+export function targetsIn({ file, text }: SourceText): FoundTargets | null {
   const { contents } = parseDocument(text);
   if (contents === null) return null;
   if (!isMap(contents) || contents.flow === true)
@@ -74,14 +74,14 @@ function handwork(file: string, why: string): WatchpostError {
 }
 
 /** Where a node begins, and where what it says ends. */
-function rangeOf(node: unknown, { file }: SourceText): readonly [start: number, end: number] {
+export function rangeOf(node: unknown, { file }: SourceText): readonly [start: number, end: number] {
   const range: unknown = typeof node === 'object' && node !== null && 'range' in node ? node.range : null;
   if (!Array.isArray(range)) throw handwork(file, 'a target has no place in the text');
   const [start, end]: unknown[] = range;
   return [Number(start), Number(end)];
 }
 
-function indentOf(pair: Pair, source: SourceText): string {
+export function indentOf(pair: Pick<Pair, 'key'>, source: SourceText): string {
   const [start] = rangeOf(pair.key, source);
   const before = source.text.slice(startOfLine(source.text, start), start);
   if (!/^ *$/.test(before)) throw handwork(source.file, 'a target does not begin its line');
@@ -95,10 +95,10 @@ function lineOf(name: string, keys: TargetEntry['keys']): string {
   return entry.toString({ lineWidth: 0, flowCollectionPadding: true }).trimEnd();
 }
 
-const startOfLine = (text: string, at: number) => text.lastIndexOf('\n', at - 1) + 1;
+export const startOfLine = (text: string, at: number) => text.lastIndexOf('\n', at - 1) + 1;
 
 // A block ends at the beginning of the next line.
-function endOfLine(text: string, at: number): number {
+export function endOfLine(text: string, at: number): number {
   if (text[at - 1] === '\n') return at;
   const end = text.indexOf('\n', at);
   return end === -1 ? text.length : end + 1;

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { chmod, chown, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { systemCode } from '#kernel/errors.ts';
 
@@ -8,7 +9,8 @@ import { systemCode } from '#kernel/errors.ts';
 export async function writeSource(written: string, text: string): Promise<void> {
   const path = await realpath(written);
   const { mode, uid, gid } = await stat(path);
-  const incoming = `${path}.new`;
+  // What an edit that was cut off left behind must not stop the next one.
+  const incoming = `${path}.${randomUUID()}.new`;
   try {
     await writeFile(incoming, text, { mode, flag: 'wx' });
     // Without what the umask takes away.
@@ -16,7 +18,6 @@ export async function writeSource(written: string, text: string): Promise<void> 
     await chown(incoming, uid, gid);
     await rename(incoming, path);
   } catch (error) {
-    if (systemCode(error) === 'EEXIST') throw error;
     await rm(incoming, { force: true });
     if (!['EBUSY', 'EACCES', 'EPERM', 'EROFS'].includes(systemCode(error) ?? '')) throw error;
     await writeFile(path, text);

@@ -34,7 +34,7 @@ export interface DiscoverOptions extends Omit<ListParts, 'problems'> {
 
 const usualMost = 1_000;
 
-/** Adds the targets that stand in files of Prometheus' form (`file_sd`) at an address (`http_sd`) or in SRV records, by the entries of `targets_from`. */
+/** Adds the targets that stand in files of Prometheus' form (`file_sd`) at an address (`http_sd`), in SRV records, in labels of containers or in annotations of a cluster, by the entries of `targets_from`. */
 export async function discoverTargets(root: SourceNode, options: DiscoverOptions): Promise<DiscoveredTargets> {
   const problems: Problem[] = [];
   const watched: string[] = [];

@@ -2,11 +2,13 @@ import { readFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { formatHostPort, parseEndpoint } from '#checks/index.ts';
 import { sha256 } from '#kernel/hash.ts';
+import type { EnvironmentVariables } from '../read/environment.ts';
+import type { Cluster } from './kubernetes-groups.ts';
 import type { TargetList } from './listed-targets.ts';
 import { type SourceNode, problemAt } from '../read/located.ts';
 import type { Problem } from '../read/problem.ts';
 import { explainSystemError } from '../read/source.ts';
-import { TargetSource } from '../shape/targets-from.ts';
+import { kubernetesKinds, TargetSource } from '../shape/targets-from.ts';
 
 export interface ListParts {
   readonly folder: string;
@@ -15,9 +17,10 @@ export interface ListParts {
   /** Called with each file that is read. */
   readonly onFile: (path: string) => void;
   readonly problems: Problem[];
+  readonly env: EnvironmentVariables;
 }
 
-/** The list of targets that an entry of `targets_from` names by `url` or `srv`, or null if it names none, or not as it should. */
+/** The list of targets that an entry of `targets_from` names by `url`, `srv`, `docker` or `kubernetes`, or null if it names none, or not as it should. */
 export async function listAt(
   root: SourceNode,
   name: string,
@@ -40,6 +43,17 @@ export async function listAt(
       keptIn: keptAs(shown),
     };
   }
+  if (source.docker !== undefined) {
+    const socket = resolve(parts.folder, source.docker);
+    const shown = `containers at ${socket}`;
+    return { name, source: { kind: 'docker', socket }, shown, everyMs: ask.every, keptIn: keptAs(shown) };
+  }
+  if (source.kubernetes !== undefined) {
+    const cluster = clusterOf(source.kubernetes, ask, parts);
+    const shown = `Kubernetes${cluster.url === null ? '' : ` at ${cluster.url}`}`;
+    const keptIn = keptAs(JSON.stringify([shown, cluster.kinds, cluster.namespaces]));
+    return { name, source: cluster, shown, everyMs: ask.every, keptIn };
+  }
   if (source.url === undefined) return null;
   const url = source.url.reveal();
   const token = await fileAt(root, [name, 'token_file'], ask.token_file, parts);
@@ -58,6 +72,28 @@ export async function listAt(
     shown: `${protocol}//${host}${entry.children.get('url')?.expanded === true ? '/...' : pathname}`,
     everyMs: ask.every,
     keptIn: keptAs(url),
+  };
+}
+
+const serviceAccount = '/var/run/secrets/kubernetes.io/serviceaccount';
+
+// In a pod, the API server and the service account are where every client looks for them.
+function clusterOf(
+  { url, kinds, namespaces }: NonNullable<TargetSource['kubernetes']>,
+  ask: TargetSource['ask'],
+  { folder, env }: ListParts,
+): Cluster {
+  const { KUBERNETES_SERVICE_HOST: host, KUBERNETES_SERVICE_PORT: port = '443' } = env;
+  const inPod = host === undefined ? null : `https://${formatHostPort(host, Number(port))}`;
+  const fileOf = (written: string | undefined, own: string) =>
+    written === undefined ? (url === undefined ? `${serviceAccount}/${own}` : null) : resolve(folder, written);
+  return {
+    kind: 'kubernetes',
+    url: url === undefined ? inPod : url.replace(/\/+$/, ''),
+    tokenFile: fileOf(ask.token_file, 'token'),
+    caFile: fileOf(ask.ca_file, 'ca.crt'),
+    kinds: kinds === undefined ? null : kubernetesKinds.filter((kind) => kinds.includes(kind)),
+    namespaces: namespaces ?? null,
   };
 }
 

@@ -2,9 +2,10 @@ import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
 import { type Clock, deadline } from '#kernel/clock.ts';
 import { messageOf } from '#kernel/errors.ts';
-import { receive } from '#kernel/receive.ts';
 import { singleLine } from '#kernel/text.ts';
-import { userAgent } from '#kernel/version.ts';
+import { askContainers, type EngineSocket } from './docker-groups.ts';
+import { getText } from './get-text.ts';
+import { askCluster, type Cluster } from './kubernetes-groups.ts';
 import { askServices, type ServiceName } from './srv-groups.ts';
 
 /** An address over HTTP that lists targets, and how it is asked. */
@@ -20,7 +21,7 @@ export interface ListAddress {
 export interface TargetList {
   /** The name under `targets_from`. */
   readonly name: string;
-  readonly source: ListAddress | ServiceName;
+  readonly source: ListAddress | ServiceName | EngineSocket | Cluster;
   /** Where it comes from, without what may be a secret. */
   readonly shown: string;
   readonly everyMs: number;
@@ -77,11 +78,26 @@ export async function askList(list: TargetList, clock: Clock, signal: AbortSigna
   const { source } = list;
   if (source.kind === 'http') return askAddress(source, list, clock, signal);
   try {
-    const asked = await askServices(source, clock, answerWithinMs, signal);
+    const asked = await askSource(source, clock, signal);
     return { text: null, trouble: null, ...asked };
   } catch (error) {
     if (!signal.aborted) throw error;
     return { text: null, trouble: messageOf(error) };
+  }
+}
+
+async function askSource(
+  source: Exclude<TargetList['source'], ListAddress>,
+  clock: Clock,
+  signal: AbortSignal,
+): Promise<Partial<ListContent>> {
+  switch (source.kind) {
+    case 'srv':
+      return askServices(source, clock, answerWithinMs, signal);
+    case 'docker':
+      return askContainers(source, clock, answerWithinMs, signal);
+    case 'kubernetes':
+      return askCluster(source, clock, answerWithinMs, signal);
   }
 }
 
@@ -95,30 +111,20 @@ async function askAddress(
   using limit = deadline(clock, answerWithinMs, signal);
   const { everyMs } = list;
   const trouble = (why: string): ListContent => ({ text: null, trouble: singleLine(why.replaceAll(url, list.shown)) });
-  const { default: got, RequestError } = await import('got');
-  const stream = got.stream(url, {
-    headers: {
-      accept: 'application/json',
-      'user-agent': userAgent,
-      'x-prometheus-refresh-interval-seconds': String(Math.ceil(everyMs / 1_000)),
-      ...headers,
+  const answer = await getText(
+    url,
+    {
+      headers: { 'x-prometheus-refresh-interval-seconds': String(Math.ceil(everyMs / 1_000)), ...headers },
+      ca,
+      limit,
+      limitMs: answerWithinMs,
+      mostBytes,
     },
-    ...(ca === null ? {} : { https: { certificateAuthority: ca } }),
-    signal: limit.signal,
-    retry: { limit: 0 },
-    followRedirect: false,
-    throwHttpErrors: false,
-  });
-  const { bytes, isMore, broken } = await receive(stream, mostBytes);
-  if (broken !== null) {
-    if (limit.expired) return trouble(`no answer within ${answerWithinMs / 1_000} s`);
-    if (signal.aborted || broken.by instanceof RequestError) return trouble(messageOf(broken.by));
-    throw broken.by;
-  }
-  if (isMore) return trouble(`its answer has more than ${mostBytes} bytes`);
-  const { statusCode } = stream.response ?? {};
-  if (statusCode !== 200) return trouble(`it answered with status ${statusCode ?? 'none'}`);
-  const text = bytes.toString('utf8');
+    signal,
+  );
+  if ('trouble' in answer) return trouble(answer.trouble);
+  const { status, text } = answer;
+  if (status !== 200) return trouble(`it answered with status ${status ?? 'none'}`);
   const fault = faultOf(text);
   return fault === null ? { text, trouble: null } : trouble(fault);
 }

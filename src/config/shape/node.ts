@@ -34,6 +34,9 @@ const keys = {
   known_as: z.array(Address).max(10).default([]).describe('Public addresses that others reach this machine at.'),
   local_address: LocalAddress.optional().describe('The address to send checks from, or one of each family.'),
   asn_file: FilePath.optional().describe('A file of AS names for the hops of paths, in the format of ip2asn.'),
+  docker_socket: FilePath.optional().describe(
+    'The unix socket of the container engine that checks of the type docker ask, such as /run/docker.sock. Default: none.',
+  ),
   plugins: PluginCommands,
   in_flight: z.int().min(1).max(10_000).default(500).describe('How many checks run at the same time.'),
   queued: z.int().min(0).max(100_000).default(5_000).describe('How many more may wait.'),
@@ -62,6 +65,7 @@ export interface NodeConfig {
   readonly knownAs: readonly string[];
   readonly localAddress: { readonly 4?: string; readonly 6?: string };
   readonly asnFile: string | undefined;
+  readonly dockerSocket: string | undefined;
   readonly plugins: PluginCommands;
   readonly inFlight: number;
   readonly queued: number;
@@ -142,6 +146,7 @@ export async function loadNodeConfig({ path, env, flags, cwd }: NodeSources): Pr
     knownAs: output.known_as,
     localAddress: byFamily([output.local_address ?? []].flat()),
     asnFile: output.asn_file === undefined ? undefined : place('asn_file', output.asn_file),
+    dockerSocket: output.docker_socket === undefined ? undefined : place('docker_socket', output.docker_socket),
     plugins: output.plugins,
     inFlight: output.in_flight,
     queued: output.queued,

@@ -32,6 +32,18 @@ const StatusPage = z
       .record(Words, WebUrl('expected a URL, such as "https://example.com/help"'))
       .default({})
       .describe('Links in its header, by their text.'),
+    subscribe: z
+      .boolean()
+      .default(false)
+      .describe('Whether visitors can subscribe to it by mail. Needs "smtp", and "http.public_url" or "domain".'),
+    domain: z
+      .string()
+      .toLowerCase()
+      .regex(/^(?=.{1,253}$)(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/, {
+        error: 'expected a host name, such as "status.example.com"',
+      })
+      .optional()
+      .describe('The host name at which this page is at /, and nothing else of Watchpost. Default: none.'),
   })
   .superRefine(({ targets, groups }, context) => {
     const seen = new Set<string>();
@@ -57,5 +69,18 @@ export interface LogoImage {
 
 export const StatusPages = z
   .record(Name, StatusPage)
+  .superRefine((pages, context) => {
+    const seen = new Map<string, string>();
+    for (const [name, { domain }] of Object.entries(pages)) {
+      const other = domain === undefined ? undefined : seen.get(domain);
+      if (other !== undefined)
+        context.addIssue({
+          code: 'custom',
+          path: [name, 'domain'],
+          message: `is the domain of the page "${other}" already`,
+        });
+      if (domain !== undefined) seen.set(domain, name);
+    }
+  })
   .default({})
   .describe('Pages for everybody, by name: the one named status is /status, any other /status/<name>. Default: none.');

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { channelTypes } from '#channels/index.ts';
 import { PluginCommands } from '#checks/index.ts';
 import { Evidence } from './evidence.ts';
+import { Export } from './export.ts';
 import { FilePath } from '#kernel/files.ts';
 import { Rule } from '#monitor/judge/rule.ts';
 import { ForeignService } from './foreign-service.ts';
@@ -19,7 +20,9 @@ const ConfigKeys = z.strictObject({
   writable: z
     .boolean()
     .default(false)
-    .describe('Whether users who have signed in may add and remove targets on pages; the files must be writable.'),
+    .describe(
+      'Whether users who have signed in may add, edit and remove targets on pages; the files must be writable.',
+    ),
 });
 
 const channelSections: object = Object.assign({}, ...channelTypes.map(({ sections }) => sections));
@@ -42,6 +45,12 @@ export const ConfigFile = z
     nodes: Nodes.describe('The nodes that run inside this process, by name. Default: one, zz1, at an unknown place.'),
     asn_file: FilePath.optional().describe(
       'A file of AS names for the hops of paths, in the format of ip2asn, compressed if its name ends in .gz. Default: none.',
+    ),
+    languages: FilePath.optional().describe(
+      'A folder with languages of status pages besides those that come with Watchpost: a file for each, such as nl.json. Default: none.',
+    ),
+    docker_socket: FilePath.optional().describe(
+      'The unix socket of the container engine that checks of the type docker ask, such as /run/docker.sock. Default: none.',
     ),
     plugins: PluginCommands,
     nats: Nats.optional().describe('Where nodes on other machines join. Without it there are none.'),
@@ -67,6 +76,7 @@ export const ConfigFile = z
     maintenance: MaintenanceList,
     pages: StatusPages,
     metrics: MetricsKeys.prefault({}).describe('What /metrics shows.'),
+    export: Export.prefault({}).describe('Where results and metrics are sent to.'),
     evidence: Evidence.default(true).describe(
       'What nodes gather about failures, at the moment they happen: true, false, or a map.',
     ),

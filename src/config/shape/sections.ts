@@ -211,4 +211,9 @@ export const Hubs = z.strictObject({
     .describe(
       'On how many NATS servers the log of the hubs is kept; read when the first hub makes it. Default: 3 if nats has three servers or more, otherwise 1.',
     ),
+  notify_after: Duration({ min: '1s', max: '1d' })
+    .default(600_000)
+    .describe(
+      'How long another hub may be away, behind, or of another version or configuration, before the leader notifies that. That no hub leads is notified after a minute, or after this if it is shorter.',
+    ),
 });
