@@ -31,9 +31,9 @@ export function compressPages(app: FastifyInstance): void {
   });
 }
 
-const mostPublic = 16;
+const mostPublic = 64;
 
-/** The last few pages that anyone may see, which many load at the same time. */
+/** The last pages that anyone may see, which many load at the same time. */
 function createPackedPages() {
   const known = new Map<string, Buffer>();
   return {

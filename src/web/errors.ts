@@ -8,7 +8,10 @@ import { type ApiErrorCode, codeOfStatus, type ErrorBody, errorBody } from '#pro
 import { singleLine } from '#kernel/text.ts';
 
 /** A page that tells a browser what went wrong. */
-export type ProblemPage = (problem: { readonly status: number; readonly code: string; readonly message: string }) => {
+export type ProblemPage = (
+  problem: { readonly status: number; readonly code: string; readonly message: string },
+  request: Pick<FastifyRequest, 'host' | 'url' | 'headers' | 'query'>,
+) => {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
 };
@@ -56,7 +59,7 @@ function answerProblem(
   if (page === undefined) return reply.send(errorBody(code, message));
   reply.header('vary', 'accept');
   if (!acceptsPages(request.headers)) return reply.send(errorBody(code, message));
-  const { headers, body } = page({ status, code, message: singleLine(message) });
+  const { headers, body } = page({ status, code, message: singleLine(message) }, request);
   return reply.headers(headers).send(body);
 }
 
@@ -107,6 +110,6 @@ function statusOf(error: unknown): number {
 export function withoutSecret(url: string): string {
   // However it is written: the router reads %62eat as beat.
   const path = url.replaceAll(/%([2-7][\da-f])/gi, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)));
-  const secret = /^(?:\w+:\/\/[^/]*)?\/+(beat|acknowledge)\/[^/?#]+/;
+  const secret = /^(?:\w+:\/\/[^/]*)?\/+(beat|acknowledge|(?:status\/[^/]+\/)?(?:confirm|unsubscribe))\/[^/?#]+/;
   return secret.test(path) ? path.replace(secret, '/$1/[secret]') : url;
 }

@@ -16,6 +16,7 @@ const Time = z
     down: Seconds,
     unknown: Seconds,
     maintenance: Seconds,
+    excluded: Seconds,
     unwatched: Seconds,
   })
   .describe('How long it was so, in seconds, by verdicts.');
@@ -114,6 +115,18 @@ export const IncidentDetail = Incident.extend({
   later_causes: z.array(z.strictObject({ at: Moment, cause: z.string() })).describe('Later causes, if they differ.'),
   timeline: z.array(z.strictObject({ at: Moment, status: Status, up: z.int(), down: z.int(), unknown: z.int() })),
   evidence: z.array(EvidenceGathering).describe('What nodes gathered, the oldest first.'),
+  exclusions: z
+    .array(
+      z.strictObject({
+        id: z.string(),
+        target: z.string().nullable().describe('Null for all targets.'),
+        from: Moment,
+        to: Moment,
+        why: z.string(),
+        created_at: Moment,
+      }),
+    )
+    .describe('Exclusions from uptime that touch its time.'),
   deliveries: z.array(Delivery),
 }).describe('An incident with its votes, its timeline and its deliveries.');
 

@@ -16,7 +16,7 @@ export interface HistoryRoutesOptions {
   readonly clock: Clock;
 }
 
-/** What was, for programs on this machine: `/api/v1/targets`, their series, incidents and reports, and the document of it all. Every answer has an ETag. */
+/** The history for programs on this machine: targets, their series, incidents, reports, and the OpenAPI document. Every response has an ETag. */
 export function historyRoutes({ history, clock }: HistoryRoutesOptions): FastifyPluginAsync {
   return async (app) => {
     onlyForOperators(app, 'bad_request');

@@ -33,7 +33,12 @@ export interface ServedApp {
   /** Addresses and ranges. */
   readonly trustProxy: readonly string[];
   readonly cors: CorsHeaders;
+  /** The path by which a request is answered, if the host that it asks has paths of its own. */
+  readonly pathOf?: RequestPath | undefined;
 }
+
+/** The path of a request to this host. */
+export type RequestPath = (host: string | undefined, url: string) => string;
 
 /** Something that listens, whatever answers behind it. */
 export interface HttpListener extends AsyncDisposable {
@@ -66,6 +71,7 @@ export async function startListener(
     (address) => isTrusted(address),
   );
   const server = serverOf(limits, (request, response) => {
+    request.url = served.pathOf?.(hostOf(request, isTrusted), request.url ?? '/') ?? request.url;
     if (admission.isCrowded && !isReserved(request.url ?? '') && !isLoopback(request.socket.remoteAddress ?? ''))
       refuseCrowd(response, served.cors(request.headers));
     else served.app.routing(request, response);
@@ -111,6 +117,13 @@ export async function startListener(
       }
     },
   };
+}
+
+// As the proxy was asked, if it is trusted.
+function hostOf({ headers, socket }: IncomingMessage, isTrusted: (address: string) => boolean): string | undefined {
+  const forwarded = headers['x-forwarded-host'];
+  if (typeof forwarded !== 'string' || !isTrusted(socket.remoteAddress ?? '')) return headers.host;
+  return forwarded.split(',').at(-1)?.trim();
 }
 
 // By hand, for it has to cost next to nothing.

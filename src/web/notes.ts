@@ -1,11 +1,14 @@
 import type { FastifyPluginAsync } from 'fastify';
 import { z } from 'zod';
-import type { StatusNote, Notes } from './state/notes.ts';
+import { noteStages, type StatusNote, type Notes } from './state/notes.ts';
 import { onlyForOperators } from './local.ts';
 
 export const NoteBody = z.strictObject({
   page: z.string().min(1).max(100).default('status'),
   words: z.string().trim().min(1).max(1_000),
+  stage: z.enum(noteStages).optional(),
+  targets: z.array(z.string().min(1).max(200)).max(100).default([]),
+  thread: z.string().min(1).max(100).optional(),
   until: z.iso.datetime({ offset: true }).optional(),
 });
 
@@ -15,9 +18,9 @@ export function noteRoutes(notes: Omit<Notes, 'reload'>): FastifyPluginAsync {
     onlyForOperators(app, 'not_found');
     app.get('/-/notes', (_, reply) => reply.send({ ok: 1, notes: notes.list().map(shownNote) }));
     app.post('/-/notes', (request, reply) => {
-      const { page, words, until } = NoteBody.parse(request.body);
+      const { page, words, until, stage = null, targets, thread = null } = NoteBody.parse(request.body);
       const endsAt = until === undefined ? null : Date.parse(until);
-      return reply.send({ ok: 1, note: shownNote(notes.post({ page, words, endsAt })) });
+      return reply.send({ ok: 1, note: shownNote(notes.post({ page, words, endsAt, stage, targets, thread })) });
     });
     app.post<{ Params: { id: string } }>('/-/notes/:id/remove', (request, reply) =>
       reply.send({ ok: 1, note: shownNote(notes.remove(request.params.id)) }),
@@ -26,7 +29,16 @@ export function noteRoutes(notes: Omit<Notes, 'reload'>): FastifyPluginAsync {
 }
 
 /** A note as programs read it. */
-function shownNote({ id, page, words, createdAt, endsAt }: StatusNote) {
+function shownNote({ id, page, words, createdAt, endsAt, thread, stage, targets }: StatusNote) {
   const timeOf = (at: number) => new Date(at).toISOString();
-  return { id, page, words, at: timeOf(createdAt), until: endsAt === null ? null : timeOf(endsAt) };
+  return {
+    id,
+    page,
+    thread,
+    stage,
+    targets,
+    words,
+    at: timeOf(createdAt),
+    until: endsAt === null ? null : timeOf(endsAt),
+  };
 }

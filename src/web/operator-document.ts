@@ -4,7 +4,9 @@ import { failures, jsonContent, parametersFrom, refTo, schemaOf } from '#protoco
 import { AcknowledgeBody, EvidenceBody, PlanQuery, SilenceBody } from './control.ts';
 import { DeliveryQuery, RetryBody } from './deliveries.ts';
 import { bodyOf, parameter } from './document-parts.ts';
+import { ExclusionBody } from './exclusions.ts';
 import { NoteBody } from './notes.ts';
+import { SubscriberQuery, SubscriberRemoval } from './subscribers.ts';
 import type { operatorShapes } from './operator-shapes.ts';
 import { StatesQuery } from './states.ts';
 
@@ -149,6 +151,41 @@ export const operatorPaths = {
     summary: 'Takes a note down',
     answer: { note: one('Note') },
     parameters: [parameter('path', 'id', 'The id of the note.')],
+    fails: ['not_found'],
+  }),
+  '/-/exclusions': {
+    ...get({
+      operationId: 'getExclusions',
+      summary: 'Time that does not count for uptime',
+      answer: { exclusions: listOf('Exclusion') },
+    }),
+    ...post({
+      operationId: 'addExclusion',
+      summary: 'Excludes past time from uptime',
+      answer: { exclusion: one('Exclusion') },
+      takes: ExclusionBody,
+      fails: ['not_found'],
+    }),
+  },
+  '/-/exclusions/{id}/remove': post({
+    operationId: 'removeExclusion',
+    summary: 'Has excluded time count again',
+    answer: { exclusion: one('Exclusion') },
+    parameters: [parameter('path', 'id', 'The id of the exclusion.')],
+    fails: ['not_found'],
+  }),
+  '/-/subscribers': get({
+    operationId: 'getSubscribers',
+    summary: 'Who gets mails about status pages',
+    answer: { subscribers: listOf('Subscriber') },
+    parameters: parametersFrom(SubscriberQuery, 'query'),
+    fails: ['bad_request'],
+  }),
+  '/-/subscribers/remove': post({
+    operationId: 'removeSubscribers',
+    summary: 'Removes a subscriber, by id or address',
+    answer: { subscribers: listOf('Subscriber') },
+    takes: SubscriberRemoval,
     fails: ['not_found'],
   }),
   '/-/deliveries': get({

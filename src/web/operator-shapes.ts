@@ -1,3 +1,4 @@
+import { noteStages } from './state/notes.ts';
 import { z } from 'zod';
 import { EvidenceGathering } from './evidence.ts';
 
@@ -51,7 +52,32 @@ export const operatorShapes = {
     next_attempt_at: Moment.nullable(),
     settled_at: Moment.nullable(),
   }),
-  Note: z.strictObject({ id: z.string(), page: z.string(), words: z.string(), at: Moment, until: Moment.nullable() }),
+  Exclusion: z.strictObject({
+    id: z.string(),
+    target: z.string().nullable().describe('Null for all targets.'),
+    from: Moment,
+    to: Moment,
+    why: z.string(),
+    created_at: Moment,
+  }),
+  Note: z.strictObject({
+    id: z.string(),
+    page: z.string(),
+    thread: z.string().nullable(),
+    stage: z.enum(noteStages).nullable(),
+    targets: z.array(z.string()),
+    words: z.string(),
+    at: Moment,
+    until: Moment.nullable(),
+  }),
+  Subscriber: z.strictObject({
+    id: z.string(),
+    page: z.string(),
+    address: z.string(),
+    language: z.string(),
+    asked_at: Moment,
+    confirmed_at: Moment.nullable(),
+  }),
   State: z.strictObject({
     target: z.string(),
     check: z.string(),

@@ -4,7 +4,7 @@ import type { Log } from '#kernel/log.ts';
 import { createApp, type WebLimits, webLimits } from './app.ts';
 import type { CorsHeaders, ProblemPage } from './errors.ts';
 import { addHealth, type HealthOptions } from './health.ts';
-import { type ServedApp, type ListenAddress, type ListenerKey, startListener } from './listener.ts';
+import { type ServedApp, type ListenAddress, type ListenerKey, type RequestPath, startListener } from './listener.ts';
 import { onlyLocal } from './local.ts';
 import { otherMethods } from './methods.ts';
 import { type AnswerMetrics, metricsRoute, type MetricsText } from './metrics.ts';
@@ -33,6 +33,8 @@ export interface WebOptions {
   readonly problemPage?: ProblemPage;
   /** The headers by which pages of other sites may read errors that no route answers. Default: none may. */
   readonly cors?: CorsHeaders;
+  /** The path by which a request to `listen` is answered, if its host has paths of its own. Default: its own. */
+  readonly pathOf?: RequestPath;
   /** Proxies whose X-Forwarded-* headers are believed: addresses and ranges. Default: none. */
   readonly trustProxy?: readonly string[];
   /** Called with each application before it has routes, and with the listener that it is for. */
@@ -41,7 +43,7 @@ export interface WebOptions {
 
 /** What can change while it listens. */
 export type WebChanges = Partial<
-  Pick<WebOptions, 'plugins' | 'adminPlugins' | 'metricsFor' | 'problemPage' | 'cors' | 'trustProxy'>
+  Pick<WebOptions, 'pathOf' | 'plugins' | 'adminPlugins' | 'metricsFor' | 'problemPage' | 'cors' | 'trustProxy'>
 >;
 
 export interface WebServer extends AsyncDisposable {
@@ -113,13 +115,13 @@ const everything: Routes = ({ metrics, metricsFor, health, log, plugins = [], ad
 ];
 
 async function appOf(options: WebOptions, routes: Routes, key: ListenerKey): Promise<ServedApp> {
-  const { log, trustProxy = [], limits, problemPage, cors = () => ({}), metrics } = options;
+  const { log, trustProxy = [], limits, problemPage, cors = () => ({}), metrics, pathOf } = options;
   const app = createApp({ log, limits: { ...webLimits, ...limits }, trustProxy, problemPage, cors, metrics });
   options.front?.(app, key);
   const refuseOthers = otherMethods(app, cors);
   for (const plugin of [...routes(options), refuseOthers]) app.register(plugin);
   await app.ready();
-  return { app, trustProxy, cors };
+  return { app, trustProxy, cors, pathOf: key === 'http.listen' ? pathOf : undefined };
 }
 
 const frontPage =

@@ -10,3 +10,12 @@ export function ageOf(ms: number): string | null {
   if (ms < hourMs) return `${Math.floor(ms / minuteMs)} min ago`;
   return ms < 2 * dayMs ? `${Math.floor(ms / hourMs)} h ago` : `${Math.floor(ms / dayMs)} days ago`;
 }
+
+/** The same in the words of a language. */
+export function ageIn(locale: string, ms: number): string | null {
+  if (ms < -minuteMs || ms >= oldestMs) return null;
+  const words = new Intl.RelativeTimeFormat(locale, { numeric: 'auto' });
+  if (ms < minuteMs) return words.format(0, 'second');
+  if (ms < hourMs) return words.format(-Math.floor(ms / minuteMs), 'minute');
+  return ms < 2 * dayMs ? words.format(-Math.floor(ms / hourMs), 'hour') : words.format(-Math.floor(ms / dayMs), 'day');
+}

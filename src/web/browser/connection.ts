@@ -138,8 +138,9 @@ function unlessAway(error: unknown): void {
   if (!(error instanceof TypeError) && !(error instanceof DOMException)) throw error;
 }
 
-const clock = new Intl.DateTimeFormat('sv-SE', { timeStyle: 'medium' });
-const day = new Intl.DateTimeFormat('sv-SE', { dateStyle: 'short' });
+const { locale } = document.body.dataset;
+const clock = new Intl.DateTimeFormat(locale ?? 'sv-SE', { timeStyle: 'medium' });
+const day = new Intl.DateTimeFormat(locale ?? 'sv-SE', { dateStyle: locale === undefined ? 'short' : 'medium' });
 
 function showLost(at: number): void {
   const { lost = '', lostTitle = '', lostIcon = '' } = document.body.dataset;

@@ -1,5 +1,7 @@
 // The bars of days: hover, touch and arrow keys tell of a day in the line below, Enter and a click open it.
 
+import { dayWords } from './moments.ts';
+
 const dayMs = 86_400_000;
 const usual = new WeakMap<Element, readonly Node[]>();
 
@@ -16,7 +18,7 @@ function showDay(bars: HTMLElement, wanted: number): void {
   if (line === null) return;
   if (!usual.has(line)) usual.set(line, [...line.childNodes]);
   line.setAttribute('role', 'status');
-  line.textContent = `${dayAt(from, index)}: ${known[all[index] ?? 0] ?? ''}`;
+  line.textContent = `${dayWords(dayAt(from, index))}: ${known[all[index] ?? 0] ?? ''}`;
   bars.dataset['at'] = String(index);
   bars.style.setProperty('--at', String(index / all.length));
   bars.style.setProperty('--day', String(1 / all.length));

@@ -4,24 +4,32 @@ import { showDayOnPointer } from './days.ts';
 import { foldOnClick } from './folds.ts';
 import { renewMoments, zoneWords } from './moments.ts';
 import { exchange, type PageListItem, place, remember, takeOver } from './parts.ts';
+import { completeRows, completeWhenNear } from './rest.ts';
 import { applyTick, type Tick } from './ticks.ts';
 
 const longestMs = 10_000;
 
-async function refresh(): Promise<boolean> {
-  const response = await fetch(location.href, {
+async function fetchPage(url: string): Promise<Response> {
+  return fetch(url, {
     headers: { accept: 'text/html' },
     cache: 'no-cache',
     signal: AbortSignal.timeout(longestMs),
   });
+}
+
+const parsed = async (response: Response) => new DOMParser().parseFromString(await response.text(), 'text/html');
+
+async function refresh(): Promise<boolean> {
+  const response = await fetchPage(location.href);
   // A viewer who is not signed in any more signs in, and comes back.
   if (response.redirected && new URL(response.url).pathname === '/login') {
     location.assign(response.url);
     return true;
   }
   if (!response.ok && response.status !== 404) throw new TypeError(`the page answers ${response.status}`);
-  const next = new DOMParser().parseFromString(await response.text(), 'text/html');
+  const next = await parsed(response);
   takeOver(next);
+  lists.look();
   askAgain(next);
   const { live, every } = next.body.dataset;
   return live !== undefined || every !== undefined;
@@ -100,13 +108,27 @@ async function textOf(from: string | undefined): Promise<string> {
 function filterWhileTyping(): void {
   document.addEventListener('input', ({ target }) => {
     if (!(target instanceof HTMLInputElement) || target.name !== 'q') return;
-    const text = target.value.trim().toLowerCase();
-    for (const row of document.querySelectorAll<HTMLElement>('[data-list] > [data-order]'))
-      row.hidden = text !== '' && !(row.textContent ?? '').toLowerCase().includes(text);
+    filterRows(target);
+    void allRows().then(() => filterRows(target));
   });
 }
 
+function filterRows({ value }: HTMLInputElement): void {
+  const text = value.trim().toLowerCase();
+  for (const row of document.querySelectorAll<HTMLElement>('[data-list] > [data-order]'))
+    row.hidden = text !== '' && !(row.textContent ?? '').toLowerCase().includes(text);
+}
+
+async function allRows(): Promise<void> {
+  await completeRows(async (url) => {
+    const response = await fetchPage(url);
+    return response.ok && !response.redirected ? parsed(response) : null;
+    // While the program is away the bar says so, and the link to all rows stays.
+  }).catch(() => setTimeout(lists.look, 3_000));
+}
+
 remember();
+const lists = completeWhenNear(() => void allRows());
 renewMoments();
 enableCopyButtons();
 filterWhileTyping();

@@ -78,7 +78,7 @@ export function place({ part, list, markup }: PageListItem): boolean {
   else {
     old?.remove();
     const fresh = parse(markup, holder);
-    if (fresh === null) return true;
+    if (fresh === null || isLater(fresh, holder)) return true;
     localise(fresh);
     fresh.classList.add('new');
     written.set(part, markup);
@@ -86,6 +86,32 @@ export function place({ part, list, markup }: PageListItem): boolean {
   }
   const element = elementOf(part);
   if (element !== null) settle(element, holder);
+  return true;
+}
+
+// It comes with the rows that the page does not have yet.
+function isLater(row: Element, holder: Element): boolean {
+  if (restOfRows() === null) return false;
+  const last = [...holder.children].findLast((one) => one !== row && orderOf(one) !== null);
+  return last === undefined || (orderOf(last) ?? '') < (orderOf(row) ?? '');
+}
+
+/** What stands for the rows that a long list does not have yet, with a link to the page that has all; null if there is no more. */
+export const restOfRows = (): Element | null => document.querySelector('[data-rest]');
+
+/** Adds the rows of another version of the page that its lists do not have yet; false if it has other lists. */
+export function addRows(next: Document): boolean {
+  for (const list of next.querySelectorAll('[data-list]')) {
+    const holder = document.querySelector(`[data-list="${CSS.escape(list.getAttribute('data-list') ?? '')}"]`);
+    if (holder === null) return false;
+    const known = new Set(partsOf(holder).map(({ name }) => name));
+    const more = partsOf(list).filter(({ name, element }) => orderOf(element) !== null && !known.has(name));
+    for (const { name, element } of more) written.set(name, element.outerHTML);
+    holder.append(...more.map(({ element }) => element));
+    for (const { element } of more) settle(element, holder);
+    localise(holder);
+  }
+  restOfRows()?.remove();
   return true;
 }
 
@@ -113,6 +139,13 @@ function placeOfFocus(old: Element): number | null {
   return place === -1 ? null : place;
 }
 
+// A chart is drawn and moved by the element that it began with.
+function keepChart(next: Document): void {
+  const drawn = document.querySelector<HTMLElement>('[data-series]');
+  const fresh = next.querySelector<HTMLElement>('[data-series]');
+  if (drawn !== null && fresh?.dataset['series'] === drawn.dataset['series']) fresh?.replaceWith(drawn);
+}
+
 // Rows stand in tables only, so the parent's own kind reads them.
 function parse(markup: string, parent: Element | null): Element | null {
   const holder = document.createElement(parent?.tagName ?? 'div');
@@ -130,6 +163,7 @@ export function takeOver(next: Document): void {
     for (const { name, element } of partsOf(next)) exchange(name, element.outerHTML);
   } else {
     const fields = fieldsOf(document);
+    keepChart(next);
     document.querySelector('main')?.replaceWith(next.querySelector('main') ?? '');
     remember();
     for (const [id, { value, hasFocus }] of fields) {

@@ -47,7 +47,7 @@ export interface PlotEvents {
 }
 
 const height = 300;
-const shades = ['down', 'partial', 'unknown', 'maintenance'];
+const shades = ['down', 'partial', 'unknown', 'maintenance', 'excluded'];
 export const isShade = ({ kind }: PlotEvent): boolean => shades.includes(kind);
 
 export interface Plot {

@@ -7,6 +7,7 @@ import { filtered, filterOf, groupOf, type OverviewFilter, sortOf } from '../pag
 import { incidentsPart } from '../pages/open-incidents.ts';
 import { groupHead, hasBudgets, overviewHead, overviewTitle, targetRow, wallTile } from '../pages/overview.ts';
 import type { PastKeeper } from '../pages/past.ts';
+import { type ReloadEntry, reloadPart } from '../pages/reloads.ts';
 import type { Board, LiveTarget } from '../state/board.ts';
 import { type ShownState, stateOf } from '../state/shown.ts';
 import type { StreamEvent } from '../streams.ts';
@@ -23,6 +24,8 @@ export interface OverviewSources {
   readonly board: Board;
   readonly past: Pick<PastKeeper, 'of'>;
   readonly map: () => Markup;
+  /** The last attempt to reload the configuration. */
+  readonly reload: () => ReloadEntry | null;
   readonly clock: Clock;
 }
 
@@ -38,7 +41,7 @@ interface OverviewPatch {
  * What of the overview changed: its title, the parts by name, and the rows or tiles of targets. A view is the query of a page, as
  * `queryOf` writes it; rows are compared and drawn once for all views. Those that have followed so far get differences, others whole rows.
  */
-export function overviewEvents({ board, past, map, clock }: OverviewSources) {
+export function overviewEvents({ board, past, map, reload, clock }: OverviewSources) {
   const parts = createPartMemory();
   const rows = createRowChanges((target) => past.of(target));
 
@@ -69,6 +72,7 @@ export function overviewEvents({ board, past, map, clock }: OverviewSources) {
       ...parts.newer('head', String(overviewHead({ targets, now })), at),
       ...parts.newer('incidents', String(incidentsPart({ incidents: board.openIncidents() })), at),
       ...parts.newer('map', String(map()), at),
+      ...parts.newer('reload', String(reloadPart(reload())), at),
     };
     if (filter.group !== '' && !isWall) {
       const touched = new Set(items.map((target) => groupOf(target, filter)));

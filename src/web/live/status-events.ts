@@ -1,4 +1,6 @@
 import type { Clock } from '#kernel/clock.ts';
+import type { VisitorLanguage } from '#languages/language.ts';
+import type { Languages } from '#languages/languages.ts';
 import { statusParts, statusTitle, type StatusValue } from '../pages/status.ts';
 import type { StatusReader } from '../pages/status-value.ts';
 import type { Board } from '../state/board.ts';
@@ -10,20 +12,25 @@ interface DrawnPart {
 }
 
 // Many viewers come in a second, and get the same.
-const drawnParts = new WeakMap<StatusValue, ReadonlyMap<string, string>>();
+const drawnParts = new WeakMap<StatusValue, Map<string, ReadonlyMap<string, string>>>();
 
-function partsOf(value: StatusValue): ReadonlyMap<string, string> {
-  const known = drawnParts.get(value) ?? new Map([...statusParts(value)].map(([name, part]) => [name, String(part)]));
+function partsOf(value: StatusValue, language: VisitorLanguage): ReadonlyMap<string, string> {
+  const known = drawnParts.get(value) ?? new Map<string, ReadonlyMap<string, string>>();
   drawnParts.set(value, known);
-  return known;
+  const parts =
+    known.get(language.code) ??
+    new Map([...statusParts(value, language)].map(([name, part]) => [name, String(part)] as const));
+  known.set(language.code, parts);
+  return parts;
 }
 
 // Notes, maintenance and the past are read so often, besides every change of a target.
 const lookMs = 5_000;
 
-/** The events of status pages: of a page, named by the view, the parts that changed, and nothing of any other target. */
+/** The events of status pages: of a page in a language, as the view names them, the parts that changed, and nothing of any other target. */
 export function statusEvents(
   read: StatusReader,
+  languages: Languages,
   board: Pick<Board, 'onChange'>,
   clock: Clock,
 ): Pick<StreamOptions, 'version' | 'since' | 'onChange'> {
@@ -31,18 +38,19 @@ export function statusEvents(
   let version = clock.now();
   return {
     version: () => version,
-    since(from, page) {
-      const value = read(page);
-      if (value === null) return [];
-      const known = drawn.get(page) ?? new Map<string, DrawnPart>();
-      drawn.set(page, known);
+    since(from, view) {
+      const [code = '', page = ''] = view.split(' ');
+      const [value, language] = [read(page), languages.get(code)];
+      if (value === null || language === undefined) return [];
+      const known = drawn.get(view) ?? new Map<string, DrawnPart>();
+      drawn.set(view, known);
       const parts: Record<string, string> = {};
-      for (const [name, markup] of partsOf(value)) {
+      for (const [name, markup] of partsOf(value, language)) {
         if (known.get(name)?.markup !== markup) known.set(name, { markup, version: (version += 1) });
         if ((known.get(name)?.version ?? 0) > from) parts[name] = markup;
       }
       if (Object.keys(parts).length === 0) return [];
-      return [{ event: 'patch', data: { title: statusTitle(value), parts } }];
+      return [{ event: 'patch', data: { title: statusTitle(value, language), parts } }];
     },
     onChange(listener) {
       const changes = board.onChange(listener);

@@ -1,9 +1,11 @@
+import type { VisitorLanguage } from '#languages/language.ts';
 import type { Frame } from './layout.ts';
 import { statusHref } from './links.ts';
 import { html, type Markup } from './markup.ts';
+import { cardName, statusCard } from './status-card.ts';
 import { statusSentence, type StatusValue } from './status.ts';
+import type { StatusPlace } from './status-place.ts';
 import type { ConfiguredPages } from './status-value.ts';
-import { texts } from './texts.ts';
 
 const foreverHeaders = { 'cache-control': 'public, max-age=31536000, immutable', 'x-content-type-options': 'nosniff' };
 // An image of vectors that is opened by itself must not run scripts as this site.
@@ -12,15 +14,15 @@ const imageHeaders = {
   'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'; sandbox",
 };
 
-/** The header of a status page: its own name, logo, color and links, and no way to pages that visitors may not see. */
-export function brandOf(page: string, pages: ConfiguredPages): Pick<Frame, 'brand'> {
+/** The header of a status page, which is at `home`: its own name, logo, color and links, and no way to pages that visitors may not see. */
+export function brandOf(page: string, pages: ConfiguredPages, home = statusHref(page)): Pick<Frame, 'brand'> {
   const own = Object.hasOwn(pages, page) ? pages[page] : undefined;
   if (own === undefined) return {};
   const { title, logo, color, links } = own;
   return {
     brand: {
       name: title,
-      href: statusHref(page),
+      href: home,
       logo: logo === null ? null : `/brand/${page}/logo-${logo.digest}`,
       style: color === undefined ? null : `/brand/${page}/color-${color.slice(1).toLowerCase()}.css`,
       links: Object.entries(links).map(([text, href]) => ({ text, href })),
@@ -50,17 +52,25 @@ const styleOf = (color: string) =>
   `:root{--accent:light-dark(${color},color-mix(in oklab,${color} 45%,white));--on-accent:light-dark(white,#111)}\n`;
 
 /** What links to the page show of it: its title and state (Open Graph protocol). */
-export function headOf(value: StatusValue, path: string, url: string): Markup {
+export function headOf(value: StatusValue, language: VisitorLanguage, { url, file, cardUrl }: StatusPlace): Markup {
+  const query = `?lang=${language.code}`;
   const meta = Object.entries({
     'og:type': 'website',
     'og:site_name': value.title,
-    'og:title': `${value.title}: ${texts.places.status}`,
-    'og:description': statusSentence(value),
+    'og:title': `${value.title}: ${language.say('page')}`,
+    'og:description': statusSentence(value, language),
     'og:url': url,
+    'og:image': cardUrl(cardName(statusCard(value))),
+    'og:image:type': 'image/png',
+    'og:image:width': '1200',
+    'og:image:height': '630',
+    'og:image:alt': statusSentence(value, language),
+    'og:locale': language.locale.replace('-', '_'),
   }).map(([name, content]) => html`<meta property="${name}" content="${content}">\n`);
   return html`<link rel="canonical" href="${url}">
-<meta name="description" content="${statusSentence(value)}">
-${meta}<link rel="alternate" type="application/atom+xml" href="${path}.atom">
-<link rel="alternate" type="text/calendar" href="${path}.ics">
+<meta name="twitter:card" content="summary_large_image">
+<meta name="description" content="${statusSentence(value, language)}">
+${meta}<link rel="alternate" type="application/atom+xml" href="${file('atom')}${query}">
+<link rel="alternate" type="text/calendar" href="${file('ics')}">
 `;
 }

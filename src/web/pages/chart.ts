@@ -38,7 +38,16 @@ export interface ChartEvent {
   readonly from: number;
   readonly to: number;
   /** How the target was for a while, or what happened at a moment. */
-  readonly kind: 'down' | 'maintenance' | 'unknown' | 'partial' | 'incident' | 'warning' | 'late' | ChangeKind;
+  readonly kind:
+    | 'down'
+    | 'maintenance'
+    | 'excluded'
+    | 'unknown'
+    | 'partial'
+    | 'incident'
+    | 'warning'
+    | 'late'
+    | ChangeKind;
   readonly words: string;
   readonly href?: string;
 }
@@ -105,7 +114,7 @@ export function latencyChart(
 const thin = 6;
 
 const isShade = ({ kind }: ChartEvent): boolean =>
-  kind === 'down' || kind === 'partial' || kind === 'unknown' || kind === 'maintenance';
+  kind === 'down' || kind === 'partial' || kind === 'unknown' || kind === 'maintenance' || kind === 'excluded';
 
 const colours: Readonly<Partial<Record<ChartEvent['kind'], string>>> = {
   incident: 'down',

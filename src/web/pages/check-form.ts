@@ -1,6 +1,7 @@
 import { type CheckTypeName, checkOf, type NodeInfo, startableTypeNames } from '#checks/index.ts';
-import { html, type Markup, nothing } from './markup.ts';
+import { foreign, html, type Markup, nothing } from './markup.ts';
 import { texts } from './texts.ts';
+import { about } from './docs-links.ts';
 
 export interface CheckFormValue {
   /** What to begin with. */
@@ -8,10 +9,12 @@ export interface CheckFormValue {
   readonly host: string;
   readonly nodes: readonly NodeInfo[];
   readonly maxNodes: number;
+  /** Why what was entered cannot be checked. */
+  readonly objection?: string;
 }
 
 /** The form that starts a check of any type. */
-export function checkForm({ type, host, nodes, maxNodes }: CheckFormValue): Markup {
+export function checkForm({ type, host, nodes, maxNodes, objection }: CheckFormValue): Markup {
   const words = texts.check;
   const counts = [3, 10, 25].filter((count) => count < Math.min(nodes.length, maxNodes));
   // Each button names its own type, so that the form works without scripts; the return key takes the first.
@@ -31,7 +34,8 @@ export function checkForm({ type, host, nodes, maxNodes }: CheckFormValue): Mark
       </button>`,
   );
   return html`<h1>${words.title}</h1>
-    <p class="lead">${words.lead(nodes.length)}</p>
+    <p class="lead">${words.lead(nodes.length)}${about('checks', words.title)}</p>
+    ${objection === undefined ? nothing : html`<div class="notice down" role="alert"><p class="said">${foreign(objection)}</p></div>`}
     <form class="ask paper" method="post" action="/api/v1/checks">
       <div>
         <label for="host">${words.host}</label>

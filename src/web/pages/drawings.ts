@@ -1,7 +1,7 @@
 import { html, type Markup, nothing, type StateName } from './markup.ts';
 
 /** The state of a span of time, or null if it was not monitored. */
-export type DayState = StateName | null;
+export type DayState = StateName | 'excluded' | null;
 
 /** States in a row as a bar; neighbours of the same state are one piece. `label` says the same in words. */
 export function stateBar(stretches: readonly DayState[], label: string, width = 3): Markup {

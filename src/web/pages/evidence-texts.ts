@@ -36,6 +36,8 @@ export const evidenceTexts = {
     `packets of 1500 bytes are lost${hop === null ? '' : ` after hop ${hop}`}, without an error message`,
   names: 'Names',
   resolver: 'Resolver',
+  namedResolver: (server: string, address: string | null, protocol: string) =>
+    `${server}${address === null || address === server ? '' : ` (${address})`}, named by the check, over ${protocol}`,
   answers: 'Answers',
   authoritative: 'Authoritative server',
   zone: 'Zone',

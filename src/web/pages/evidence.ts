@@ -3,6 +3,8 @@ import { type EvidenceGathering, type GatheredEvidence, gatheringsOf } from '#hi
 import { formatSeconds } from '#kernel/units.ts';
 import { evidenceTexts as words } from './evidence-texts.ts';
 import { foreign, html, type Markup, moment, nothing, state } from './markup.ts';
+import { about } from './docs-links.ts';
+import { diffLines } from './line-diff.ts';
 
 type Path = NonNullable<EvidenceDocument['path']>;
 type Hop = Path['hops'][number];
@@ -13,7 +15,7 @@ type ResponsePart = NonNullable<EvidenceDocument['response']>;
 export function evidenceSection(evidence: readonly GatheredEvidence[]): Markup {
   const gatherings = gatheringsOf(evidence);
   if (gatherings.length === 0) return nothing;
-  return html`<h2>${words.title}</h2><div data-part="evidence">${gatherings.map((one, index) => gatheringMarkup(one, index + 1, gatherings.length)).toReversed()}</div>`;
+  return html`<h2>${words.title}${about('evidence', words.title)}</h2><div data-part="evidence">${gatherings.map((one, index) => gatheringMarkup(one, index + 1, gatherings.length)).toReversed()}</div>`;
 }
 
 function gatheringMarkup(
@@ -104,10 +106,11 @@ function hopText(hop: Hop | undefined): string {
 }
 
 function namesMarkup(
-  { resolver, answers, failure, rcode, delegation, registration }: NonNullable<EvidenceDocument['names']>,
+  { resolver, named, answers, failure, rcode, delegation, registration }: NonNullable<EvidenceDocument['names']>,
   owner: string,
 ): Markup {
-  const own = [resolver ?? '', answers.join(', '), failure ?? rcode ?? ''];
+  const asked = named === undefined ? (resolver ?? '') : words.namedResolver(named.server, resolver, named.protocol);
+  const own = [asked, answers.join(', '), failure ?? rcode ?? ''];
   const servers = delegation.flatMap(({ zone, servers }) =>
     servers.map(({ name, address, answer, failure: fault }) => [
       zone,
@@ -171,20 +174,9 @@ function linesOf({ status, headers, body }: ResponsePart): readonly string[] {
 
 /** What changed from one text to another: lines that begin with `+` and `-`, in order. Lines that both have are left out. */
 export function lineDifference(before: readonly string[], after: readonly string[]): readonly string[] {
-  const width = after.length + 1;
-  const common = new Uint16Array((before.length + 1) * width);
-  const at = (i: number, j: number) => common[i * width + j] ?? 0;
-  for (let i = before.length - 1; i >= 0; i -= 1)
-    for (let j = after.length - 1; j >= 0; j -= 1)
-      common[i * width + j] = before[i] === after[j] ? at(i + 1, j + 1) + 1 : Math.max(at(i + 1, j), at(i, j + 1));
-  const lines: string[] = [];
-  let [i, j] = [0, 0];
-  while (i < before.length || j < after.length) {
-    if (i < before.length && j < after.length && before[i] === after[j]) [i, j] = [i + 1, j + 1];
-    else if (j >= after.length || (i < before.length && at(i + 1, j) >= at(i, j + 1))) lines.push(`- ${before[i++]}`);
-    else lines.push(`+ ${after[j++]}`);
-  }
-  return lines;
+  return diffLines(before, after).flatMap(({ kind, text }) =>
+    kind === 'same' ? [] : [`${kind === 'added' ? '+' : '-'} ${text}`],
+  );
 }
 
 function receivedMarkup({ bytes, text, failure }: NonNullable<EvidenceDocument['received']>): Markup {

@@ -1,5 +1,6 @@
 import { shownNode } from '#checks/index.ts';
 import type { TargetChange } from '#history/changes.ts';
+import type { Exclusion } from '#history/exclusions.ts';
 import type { PastIncident } from '#history/incidents.ts';
 import type { HistoryFigures, HistoryReader, PastRound, FiguresSeries, SeriesQuery } from '#history/reader.ts';
 import type { TimeSpan } from '#history/span.ts';
@@ -55,6 +56,7 @@ export async function chartOf(
   const bands =
     bandsOf === null ? null : await bandsIn(reader, { of, from, to, stepMs: all.stepMs }, nodes, bandsOf.node);
   const periods = await reader.periods(name, { from, to });
+  const exclusions = await reader.exclusions({ target: name, from, to });
   const { incidents } = await reader.incidents({ target: name, from, to, limit: mostMarks });
   const changes = changesOf(name).filter(
     (one, index, all) => one.at >= from && one.at < to && isOther(one, all.slice(index + 1)),
@@ -65,7 +67,7 @@ export async function chartOf(
     to,
     stepMs: all.stepMs,
     lines,
-    events: [...shadesOf(periods, span), ...marks.slice(0, mostMarks)],
+    events: [...shadesOf(periods, exclusions, span), ...marks.slice(0, mostMarks)],
     bands,
   };
 }
@@ -106,15 +108,19 @@ const finest = 4_000;
 interface Shade {
   readonly from: number;
   to: number;
-  readonly kind: Exclude<TargetStatus, 'up'> | 'maintenance';
+  readonly kind: Exclude<TargetStatus, 'up'> | 'maintenance' | 'excluded';
 }
 
 /** The periods in which the target was not just up, as they were. */
-function shadesOf(periods: readonly VerdictSpan[], span: TimeSpan): readonly ChartEvent[] {
+function shadesOf(
+  periods: readonly VerdictSpan[],
+  exclusions: readonly Exclusion[],
+  span: TimeSpan,
+): readonly ChartEvent[] {
   const shades: Shade[] = [];
   const last = new Map<string, Shade>();
-  for (const { from, to, status, inMaintenance } of periods) {
-    const kind = inMaintenance ? 'maintenance' : status;
+  for (const { from, to, status, inMaintenance, isExcluded } of periods) {
+    const kind = isExcluded ? 'excluded' : inMaintenance ? 'maintenance' : status;
     if (kind === 'up') continue;
     const before = last.get(kind);
     if (before !== undefined && from - before.to < (span.to - span.from) / finest) before.to = to;
@@ -126,7 +132,13 @@ function shadesOf(periods: readonly VerdictSpan[], span: TimeSpan): readonly Cha
   }
   return shades.map((shade) => ({
     ...shade,
-    words: `${texts.states[shade.kind]}, ${describeDuration(shade.to - shade.from)}`,
+    words: [
+      texts.states[shade.kind],
+      describeDuration(shade.to - shade.from),
+      ...exclusions.flatMap(({ from, to, why }) =>
+        shade.kind === 'excluded' && from < shade.to && to > shade.from ? [why] : [],
+      ),
+    ].join(', '),
   }));
 }
 

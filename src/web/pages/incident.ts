@@ -2,6 +2,7 @@ import { shownNode } from '#checks/index.ts';
 import type { IncidentDetail, PastDelivery, PastVote } from '#history/incidents.ts';
 import type { PastRound } from '#history/reader.ts';
 import { describeDuration, formatSeconds } from '#kernel/units.ts';
+import { about, codeLink } from './docs-links.ts';
 import { evidenceSection } from './evidence.ts';
 import { isNeedless, timelineOf } from './incident-timeline.ts';
 import { postMortemHref, targetHref } from './links.ts';
@@ -52,7 +53,7 @@ export function incidentContent(value: IncidentValue): Markup {
   const fact = (name: string, what: Markup | string) => html`<div><dt>${name}</dt><dd>${what}</dd></div>`;
   return html`<div data-part="head"><h1>${state(endedAt === null ? shapeOf(word) : 'up', '')} ${foreign(incidentSentence(value))}</h1>
 <p class="lead"><a href="${targetHref(target)}">${target}</a>, ${foreign(subject)}</p></div>
-<div class="paper" data-part="facts"><dl class="facts">${fact(words.rule, condition)}${fact(words.severity, severity)}${fact(words.began, moment(startedAt))}${fact(words.opened, moment(openedAt))}${fact(words.ended, endedAt === null ? words.open : moment(endedAt))}${held === null ? nothing : fact(words.held, held)}${acknowledged === null ? nothing : fact(words.acknowledged, html`${foreign(acknowledged.why)} ${moment(acknowledged.at)}`)}${silence === null ? nothing : fact(words.silenced, html`${foreign(silence.why)}, ${words.until} ${moment(silence.until)}`)}</dl></div>
+<div class="paper" data-part="facts"><dl class="facts">${fact(words.rule, html`${condition}${about('rules', words.rule)}`)}${fact(words.severity, severity)}${fact(words.began, moment(startedAt))}${fact(words.opened, moment(openedAt))}${fact(words.ended, endedAt === null ? words.open : moment(endedAt))}${held === null ? nothing : fact(words.held, html`${held}${about('suppression', words.held)}`)}${acknowledged === null ? nothing : fact(words.acknowledged, html`${foreign(acknowledged.why)} ${moment(acknowledged.at)}`)}${silence === null ? nothing : fact(words.silenced, html`${foreign(silence.why)}, ${words.until} ${moment(silence.until)}`)}${incident.exclusions.map(({ from, to, why, target: of }) => fact(words.excluded, html`${foreign(why)}, ${moment(from)} ${words.until} ${moment(to)}${of === null ? ` (${words.allTargets})` : ''}`))}</dl></div>
 ${endedAt === null && mayAct ? actions(incident) : nothing}
 <div class="cols"><section><h2>${words.votesOpened}</h2>${voteTable(incident.votes)}</section>${incident.closingVotes === null ? nothing : html`<section><h2>${words.votesClosed}</h2>${voteTable(incident.closingVotes)}</section>`}</div>
 ${evidenceSection(incident.evidence)}
@@ -74,9 +75,9 @@ function actions({ id, target, acknowledged }: IncidentDetail): Markup {
 
 function voteTable(votes: readonly PastVote[]): Markup {
   const { report } = texts;
-  return html`<div class="scroll" tabindex="0" role="region" aria-label="${texts.incident.votes}"><table><thead><tr><th scope="col">${report.node}</th><th scope="col">${report.result}</th><th scope="col" class="num">${report.time}</th><th scope="col">${texts.incident.what}</th></tr></thead><tbody>${votes.map(
-    ({ node, place, status, seconds, message, address }) =>
-      html`<tr><th scope="row">${shownNode(node)}<div class="small soft">${place}</div></th><td>${state(status, texts.states[status])}</td><td class="num">${seconds === null ? '' : formatSeconds(seconds)}</td><td class="wrap">${message === null ? nothing : foreign(message)} <span class="mono soft">${address ?? ''}</span></td></tr>`,
+  return html`<div class="scroll" tabindex="0" role="region" aria-label="${texts.incident.votes}"><table class="cards"><thead><tr><th scope="col">${report.node}</th><th scope="col">${report.result}</th><th scope="col" class="num">${report.time}</th><th scope="col">${texts.incident.what}</th></tr></thead><tbody>${votes.map(
+    ({ node, place, status, seconds, message, code, address }) =>
+      html`<tr><th scope="row">${shownNode(node)}<div class="small soft">${place}</div></th><td>${state(status, texts.states[status])}</td><td class="num">${seconds === null ? '' : formatSeconds(seconds)}</td><td class="wrap">${message === null ? nothing : foreign(message)} <span class="mono soft">${address ?? ''}</span>${code === null ? nothing : html` <span class="soft">${codeLink(code)}</span>`}</td></tr>`,
   )}</tbody></table></div>`;
 }
 

@@ -1,6 +1,11 @@
+import type { VisitorLanguage } from '#languages/language.ts';
 import type { Assets } from '../assets/assets.ts';
-import { html, type Markup, nothing } from './markup.ts';
+import { about } from './docs-links.ts';
+import { docsTexts } from './docs-texts.ts';
+import type { HubsLine } from './hubs-texts.ts';
+import { foreign, html, type Markup, nothing } from './markup.ts';
 import { texts } from './texts.ts';
+import { phrase } from './visitor.ts';
 
 /** Which entry of the navigation a page belongs to. */
 export type MenuItem = 'overview' | 'incidents' | 'check' | 'nodes' | 'status' | null;
@@ -31,6 +36,12 @@ export interface Frame {
   readonly user?: string | null;
   /** Whose page it is, if it is not this program's own: then it leads nowhere else. */
   readonly brand?: PageBrand;
+  /** The language of its visitor; without it that of experts. */
+  readonly language?: VisitorLanguage;
+  /** What the last line shows besides the zone. */
+  readonly foot?: Markup;
+  /** About the hubs, if there are several; only pages about targets show it. */
+  readonly hubs?: HubsLine | null;
 }
 
 /** The header of a page that shows its owner's name instead of this program's. */
@@ -48,9 +59,12 @@ const hrefs = { overview: '/', incidents: '/incidents', check: '/check', nodes: 
 /** A whole document. */
 export function document(frame: Frame, assets: Assets): string {
   const { title, content, refresh = null, scripts = [], modules = [], styles = [], head = nothing } = frame;
+  const words = frameWords(frame.language);
+  const hubs = frame.place === 'overview' || frame.place === 'incidents' ? (frame.hubs ?? null) : null;
+  const [warning, calm] = hubs?.isWarning === true ? [hubs.words, null] : [null, hubs?.words ?? null];
   return String(
     html`<!doctype html>
-<html lang="en">
+<html lang="${frame.language?.code ?? 'en'}">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
@@ -67,17 +81,43 @@ ${refresh === null ? nothing : html`<noscript><meta http-equiv="refresh" content
       (name) => html`<script defer src="${assets.url(name)}"></script> `,
     )}${['page.js', ...modules].map((name) => html`<script type="module" src="${assets.url(name)}"></script> `)}
 ${head}</head>
-<body${frame.again === true ? html` data-again` : nothing}${liveness(frame, assets)}>
-<a class="skip" href="#main">${texts.skip}</a>
-${frame.brand === undefined ? header(frame, assets) : brandHeader(frame.brand)}
+<body${frame.again === true ? html` data-again` : nothing}${frame.language === undefined ? nothing : html` data-locale="${frame.language.locale}"`}${liveness(frame, assets)}>
+<a class="skip" href="#main">${words.skip}</a>
+${frame.brand === undefined ? header(frame, assets) : brandHeader(frame.brand, words)}
 <main id="main" tabindex="-1">
-${content}
+${warning === null ? nothing : html`<p class="notice down" role="status">${foreign(warning)}</p>`}${content}
 </main>
-<footer class="foot"><span>${texts.times} <span id="zone">UTC</span>.</span></footer>
+<footer class="foot"><span>${words.times}</span>${calm === null ? nothing : html`<span>${foreign(calm)}${about('hubs', docsTexts.hubs)}</span>`}${frame.foot ?? nothing}${frame.brand === undefined && frame.language === undefined ? html`<span><a href="/docs">${docsTexts.title}</a></span>` : nothing}</footer>
 </body>
 </html>
 `,
   );
+}
+
+/** What the frame of a page says. */
+interface FrameWords {
+  readonly skip: string;
+  readonly navigation: string;
+  readonly times: Markup;
+  readonly lost: string;
+  readonly lostTitle: string;
+}
+
+function frameWords(language: VisitorLanguage | undefined): FrameWords {
+  const zone = html`<span id="zone">UTC</span>`;
+  if (language !== undefined) {
+    // Scripts fill in the time.
+    const lost = language.say('lost', { time: '{time}' });
+    return {
+      skip: language.say('skip'),
+      navigation: language.say('navigation'),
+      lostTitle: language.say('lostTitle'),
+      lost,
+      times: phrase(language, 'times', { zone }),
+    };
+  }
+  const { skip, navigation, lost, times } = texts;
+  return { skip, navigation, lost: lost.words, lostTitle: lost.title, times: html`${times} ${zone}.` };
 }
 
 function icon({ brand }: Frame, assets: Assets): Markup {
@@ -94,17 +134,17 @@ function header({ place, places, user }: Frame, assets: Assets): Markup {
 <nav aria-label="${texts.navigation}">${links}</nav>${userOf(user)}</div></header>`;
 }
 
-function brandHeader({ name, href, logo, links }: PageBrand): Markup {
+function brandHeader({ name, href, logo, links }: PageBrand, words: FrameWords): Markup {
   const image = logo === null ? nothing : html`<img src="${logo}" alt="" height="28">`;
   const items = links.map((link) => html`<a href="${link.href}">${link.text}</a>`);
   return html`<header class="top"><div><a class="brand" href="${href}">${image}${name}</a>
-<nav aria-label="${texts.navigation}">${items}</nav></div></header>`;
+<nav aria-label="${words.navigation}">${items}</nav></div></header>`;
 }
 
-function liveness({ live = null, liveOf, since, every }: Frame, assets: Assets): Markup {
+function liveness({ live = null, liveOf, since, every, language }: Frame, assets: Assets): Markup {
   if (live === null && every === undefined) return nothing;
-  const { words, title } = texts.lost;
-  const attributes = { live, of: liveOf, since, every, lost: words, 'lost-title': title };
+  const { lost, lostTitle } = frameWords(language);
+  const attributes = { live, of: liveOf, since, every, lost, 'lost-title': lostTitle };
   return html`${Object.entries(attributes).map(([name, value]) => (value === null || value === undefined ? nothing : html` data-${name}="${value}"`))} data-lost-icon="${assets.url('icon-unknown.svg')}"`;
 }
 

@@ -10,6 +10,17 @@ export const nothing: Markup = html``;
 /** Foreign text, such as a host or a reason: its writing direction does not affect the text around it. */
 export const foreign = (text: string): Markup => html`<bdi>${text}</bdi>`;
 
+/**
+ * Text of others for one line, cut in its middle where it has no room: names and hosts often differ at their ends. `kept` characters of
+ * the end always stay.
+ */
+export function cutInMiddle(text: string, kept = 9): Markup {
+  const characters = Array.from(text);
+  if (characters.length <= kept + 3) return foreign(text);
+  const [start, end] = [characters.slice(0, -kept).join(''), characters.slice(-kept).join('')];
+  return html`<bdi class="cut"><span>${start}</span><span>${end}</span></bdi>`;
+}
+
 /** A moment: in UTC, and in the viewer's own zone where scripts run. */
 export function moment(at: number, form: 'time' | 'day' | 'ago' = 'time'): Markup {
   const iso = new Date(at).toISOString();

@@ -5,18 +5,22 @@ import type { Stream } from '../streams.ts';
 import { type Actions, addActions } from './actions.ts';
 import { roundsOf } from './history-values.ts';
 import { incidentContent, incidentSentence, type IncidentValue } from './incident.ts';
+import { addDevices, type DevicePages } from './device-routes.ts';
+import { devicesTexts } from './devices-texts.ts';
 import { addEditing } from './edit-routes.ts';
+import { addTargetEditing } from './edit-target-routes.ts';
 import { eventViewOf } from './event-filter.ts';
 import { onlyReaders } from './guard.ts';
 import { eventsOf, incidentHref } from './links.ts';
 import { missing, send } from './page-reply.ts';
 import { postMortemOf } from './post-mortem.ts';
-import { html, shapeOf, state } from './markup.ts';
+import { html, nothing, shapeOf, state } from './markup.ts';
 import type { Frame } from './layout.ts';
-import { filterOf, type OverviewFilter, queryOf } from './overview-filter.ts';
+import { filterOf, type OverviewFilter, queryOf, viewOf } from './overview-filter.ts';
 import { drawRows, overviewContent, overviewSentence } from './overview.ts';
 import { createSharedDrawing } from './shared-drawing.ts';
 import type { Assets } from '../assets/assets.ts';
+import { type ReloadEntry, reloadsContent, reloadTitle } from './reloads.ts';
 import { incidentList } from './target.ts';
 import { addTarget, patienceMs, type TargetPages } from './target-routes.ts';
 import { texts } from './texts.ts';
@@ -24,9 +28,12 @@ import { texts } from './texts.ts';
 export interface MonitorPages extends TargetPages {
   readonly assets: Assets;
   readonly nodes: () => readonly { readonly info: NodeInfo; readonly online: boolean }[];
+  /** The attempts to reload the configuration since the start, the newest first. */
+  readonly reloads: () => readonly ReloadEntry[];
   /** The silence that holds for a target now. */
   readonly silenceOf: (target: string) => IncidentValue['silence'];
   readonly actions: Actions;
+  readonly devices: DevicePages;
   readonly overviewStream: Stream;
   /** The rows that the stream goes on from. */
   readonly rememberRows: (targets: readonly LiveTarget[]) => void;
@@ -43,7 +50,11 @@ export function monitorRoutes(pages: MonitorPages): FastifyPluginAsync {
     addIncidents(app, pages);
     addStreams(app, pages);
     addActions(app, pages);
-    if (pages.edits !== null) addEditing(app, { ...pages, edits: pages.edits });
+    addDevices(app, pages);
+    addReloads(app, pages);
+    if (pages.edits === null) return;
+    addEditing(app, { ...pages, edits: pages.edits });
+    addTargetEditing(app, { ...pages, edits: pages.edits });
   };
 }
 
@@ -67,6 +78,8 @@ function addOverview(app: FastifyInstance, pages: MonitorPages): void {
       past: (target: LiveTarget) => past.of(target),
       filter,
       canAdd: pages.edits !== null,
+      reload: pages.reloads()[0] ?? null,
+      canPush: pages.devices.recipients().length > 0,
     };
     await drawRows(value);
     const content = overviewContent(value, assets);
@@ -85,15 +98,24 @@ function addOverview(app: FastifyInstance, pages: MonitorPages): void {
         user: access.userOf(request),
         ...drawn,
         place: 'overview',
-        live: `/live/overview?${query}`,
+        live: `/live/overview?${viewOf(filter)}`,
         refresh: 30,
       }),
     );
   });
 }
 
+function addReloads(app: FastifyInstance, { site, reloads, edits, access }: MonitorPages): void {
+  app.get('/changes', (request, reply) => {
+    const user = access.userOf(request);
+    const canUndo = edits !== null && user !== null && edits.canUndo;
+    const content = reloadsContent(reloads(), { mayReadProblems: access.mayAct(request), canUndo });
+    return send(reply, site.page({ user, title: reloadTitle, place: 'overview', content, refresh: 30, every: 10 }));
+  });
+}
+
 function addIncidents(app: FastifyInstance, pages: MonitorPages): void {
-  const { site, reader, board, silenceOf, clock, access } = pages;
+  const { site, reader, board, silenceOf, clock, access, devices } = pages;
   app.get('/incidents', async (request, reply) => {
     const { incidents: open } = await reader.incidents({ isOpen: true, limit: incidentsShown });
     const { incidents: over } = await reader.incidents({ isOpen: false, limit: incidentsShown });
@@ -101,7 +123,7 @@ function addIncidents(app: FastifyInstance, pages: MonitorPages): void {
     const count = shapes.length;
     const shape = (['down', 'warning', 'unknown'] as const).find((one) => shapes.includes(one)) ?? 'up';
     const sentence = texts.incident.list(count);
-    const content = html`<div data-part="head"><h1>${state(shape, '')} ${sentence}</h1></div><div data-part="list">${incidentList([...open, ...over], clock.now())}</div>`;
+    const content = html`<div data-part="head"><h1>${state(shape, '')} ${sentence}</h1></div><div data-part="list">${incidentList([...open, ...over], clock.now())}</div>${devices.recipients().length === 0 ? nothing : html`<p><a href="/devices">${devicesTexts.link}</a></p>`}`;
     return send(
       reply,
       site.page({
@@ -152,7 +174,7 @@ function addIncidents(app: FastifyInstance, pages: MonitorPages): void {
 
 function addStreams(app: FastifyInstance, { overviewStream, changeStream }: MonitorPages): void {
   app.get('/live/overview', { exposeHeadRoute: false }, (request, reply) =>
-    overviewStream.open(request, reply, queryOf(filterOf(request.query))),
+    overviewStream.open(request, reply, viewOf(filterOf(request.query))),
   );
   app.get('/api/v1/events', { exposeHeadRoute: false }, (request, reply) =>
     changeStream.open(request, reply, eventViewOf(request.query)),

@@ -1,6 +1,7 @@
 import { type CheckTypeName, startableTypeNames } from '#checks/index.ts';
 import { foreign, html, type Markup, nothing } from './markup.ts';
-import { editTexts as words } from './edit-texts.ts';
+import { editTexts as words, reloadTexts } from './edit-texts.ts';
+import { about } from './docs-links.ts';
 
 /** What was entered so far, what came of it, and what was done before. */
 export interface NewTargetValue {
@@ -29,7 +30,7 @@ export function newTargetContent(value: NewTargetValue): Markup {
     html`<div><label for="${id}">${label}</label><input type="text" id="${id}" name="${id}" value="${given}" maxlength="2048" autocomplete="off" autocapitalize="off" spellcheck="false" aria-describedby="${id}-hint"${more}><p class="hint" id="${id}-hint">${hint}</p></div>`;
   return html`<h1>${words.title}</h1>
 ${notices({ removed, isUndone, objections })}
-<p class="lead">${words.lead}</p>
+<p class="lead">${words.lead}${about('editing', words.title)}</p>
 <form class="ask paper" method="post" action="/actions/targets/add">
 ${text('host', host, words.host, words.hostHint, html` placeholder="${words.example}" required inputmode="url"${host === '' ? html` autofocus` : nothing}`)}
 <div><label for="type">${words.type}</label><select id="type" name="type"><option value="">${words.automatic}</option>${types}</select></div>
@@ -45,9 +46,16 @@ function notices({
   isUndone,
   objections,
 }: Pick<NewTargetValue, 'removed' | 'isUndone' | 'objections'>): Markup {
-  const undo = html`<form class="row" method="post" action="/actions/targets/undo"><button class="quiet">${words.undo}</button></form>`;
-  return html`${removed === null ? nothing : html`<div class="notice" role="status"><p>${words.removed(removed)}</p>${undo}</div>`}${isUndone ? html`<p class="notice" role="status">${words.undone}</p>` : nothing}${objections.length === 0 ? nothing : html`<div class="notice down" role="alert">${objections.map((line) => html`<p>${foreign(line)}</p>`)}</div>`}`;
+  return html`${removed === null ? nothing : html`<div class="notice" role="status"><p>${words.removed(removed)}</p>${undoForm}</div>`}${isUndone ? undoneNotice : nothing}${objections.length === 0 ? nothing : html`<div class="notice down" role="alert">${objections.map((line) => html`<p>${foreign(line)}</p>`)}</div>`}`;
 }
+
+/** The button that takes the last change back. */
+export const undoForm: Markup = html`<form class="row" method="post" action="/actions/targets/undo"><button class="quiet">${words.undo}</button></form>`;
+
+export const undoneNotice: Markup = html`<p class="notice" role="status">${words.undone}</p>`;
+
+/** That a target was added or changed. */
+export const changedNotice: Markup = html`<div class="notice" role="status"><p>${words.changed} <a href="/changes">${reloadTexts.title}</a></p>${undoForm}</div>`;
 
 /** The form that removes a target. */
 export function removalForm(target: string): Markup {

@@ -34,7 +34,7 @@ export function nodesContent(nodes: readonly NodeValue[], assets: Assets): Marku
     return html`<tr id="${node.info.name}">
       <th scope="row">${node.info.name}</th>
       <td>${health}${node.reason === null ? nothing : html`<div class="small soft wrap">${node.reason}</div>`}</td>
-      ${columns.map(({ cell, kind }) => html`<td class="${kind}">${cell(node)}</td>`)}
+      ${columns.map(({ name, cell, kind }) => html`<td class="${kind}" data-label="${name}">${cell(node)}</td>`)}
     </tr>`;
   });
   return html`<div data-part="head">
@@ -48,7 +48,7 @@ export function nodesContent(nodes: readonly NodeValue[], assets: Assets): Marku
       )}
     </div>
     <div class="scroll" tabindex="0" role="region" aria-label="${words.title}" data-part="nodes">
-      <table>
+      <table class="cards">
         <thead>
           <tr>
             <th scope="col">${words.node}</th>

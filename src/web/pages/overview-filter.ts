@@ -11,6 +11,8 @@ export interface OverviewFilter {
   readonly group: string;
   readonly view: string;
   readonly sort: OverviewSort;
+  /** Whether a long list shows all rows, or those that it begins with. */
+  readonly rows: '' | 'all';
 }
 
 /** By what rows are sorted: by state and then name, the lowest uptime first, or the slowest first. */
@@ -24,6 +26,7 @@ const Query = z.object({
   group: Text,
   view: Text,
   sort: z.enum(['', 'name', 'uptime', 'latency']).catch(''),
+  rows: z.enum(['', 'all']).catch(''),
 });
 
 /** The filter in the query of an address. */
@@ -36,6 +39,20 @@ export function filterOf(query: unknown): OverviewFilter {
 export function queryOf({ text, ...rest }: OverviewFilter): string {
   const given = Object.entries({ ...rest, q: text }).filter(([, value]) => value !== '');
   return new URLSearchParams(given).toString();
+}
+
+/** The same for the events of a page, which are about all rows. */
+export const viewOf = (filter: OverviewFilter): string => queryOf({ ...filter, rows: '' });
+
+// A row is some twenty elements: a page begins with fewer than 3,000, and does not leave a few out.
+const rowsAtFirst = 100;
+const fewMore = 20;
+
+/** The rows that a list of these targets has; the browser fetches the others when they are looked for. */
+export function firstRows(shown: readonly LiveTarget[], { rows, view }: OverviewFilter): readonly LiveTarget[] {
+  return rows === 'all' || view === 'wall' || shown.length <= rowsAtFirst + fewMore
+    ? shown
+    : shown.slice(0, rowsAtFirst);
 }
 
 /** The order of the states: those that need attention first. */

@@ -27,6 +27,7 @@ export const overviewTexts = {
     ].filter(Boolean);
     return `${up} of ${count(all, 'target')} ${up === 1 ? 'is' : 'are'} up; ${rest.join(', ')}.`;
   },
+  allRows: (all: number) => `Show all ${all} targets`,
   incidents: 'Open incidents',
   began: 'began',
   since: 'since',
@@ -78,52 +79,8 @@ export const overviewTexts = {
 } as const;
 
 export const statusTexts = {
-  up: 'All services are working.',
-  partial: 'Some services are partly working.',
-  unknown: 'Nothing is known at the moment.',
-  waiting: 'Nothing is known yet: no check has been done.',
-  someUnknown: 'Nothing is known of some services; the others are working.',
-  inMaintenance: 'Everything outside maintenance is working.',
-  down: (names: readonly string[]) =>
-    names.length > 3
-      ? `${names.length} services are not working.`
-      : `${names.join(', ')} ${names.length === 1 ? 'is' : 'are'} not working.`,
-  states: {
-    up: 'working',
-    partial: 'partly working',
-    down: 'not working',
-    unknown: 'unknown',
-    maintenance: 'in maintenance',
-    waiting: 'not checked yet',
-  },
-  uptime: (share: string) => `${share} in 90 days`,
-  noUptime: 'nothing is known yet',
-  uptimeSince: (share: string) => `${share} since`,
   daysAgo: '90 days ago',
   today: 'today',
-  since: 'Since',
-  notes: 'Notes',
-  until: 'until',
-  to: 'to',
-  maintenance: 'Maintenance',
-  planned: 'planned',
-  goesOn: 'going on',
-  missing: 'There is no such status page.',
-  asOf: 'As of',
-  past: 'Past incidents',
-  pastDays: 'The last 14 days',
-  noPast: 'No incidents in the last 14 days.',
-  noneInMonth: 'No incidents in this month.',
-  wasDown: (length: string) => `was not working for ${length}`,
-  isDown: 'is not working',
-  archive: 'All incidents by month',
-  earlier: 'Earlier month',
-  later: 'Later month',
-  backToNow: 'Current state',
-  follow: 'Follow',
-  feed: 'Feed',
-  calendar: 'Calendar of maintenance',
-  json: 'JSON',
 } as const;
 
 export const dayTexts = {
@@ -134,6 +91,7 @@ export const dayTexts = {
     partial: 'up from some places only',
     unknown: 'unknown',
     maintenance: 'in maintenance',
+    excluded: 'excluded',
     waiting: 'not checked yet',
     warning: 'no downtime',
     none: 'not watched',

@@ -8,6 +8,7 @@ import { sparkline, stateBar, votesBar } from './drawings.ts';
 import { targetHref } from './links.ts';
 import {
   filtered,
+  firstRows,
   groupOf,
   order,
   orderOf,
@@ -18,9 +19,11 @@ import {
   sortOf,
 } from './overview-filter.ts';
 import { worldMap } from './map.ts';
+import { devicesTexts } from './devices-texts.ts';
 import { editTexts } from './edit-texts.ts';
-import { foreign, html, type Markup, nothing, shapeOf, shortMoment, state } from './markup.ts';
+import { cutInMiddle, html, type Markup, nothing, shapeOf, shortMoment, state } from './markup.ts';
 import type { Past } from './past.ts';
+import { type ReloadEntry, reloadPart } from './reloads.ts';
 import { roundedDuration } from './target-texts.ts';
 import { incidentsPart } from './open-incidents.ts';
 import { texts } from './texts.ts';
@@ -34,6 +37,10 @@ export interface OverviewValue {
   readonly filter: OverviewFilter;
   /** Whether targets can be added on a page. */
   readonly canAdd?: boolean;
+  /** The last attempt to reload the configuration. */
+  readonly reload?: ReloadEntry | null;
+  /** Whether notifications can be shown on devices. */
+  readonly canPush?: boolean;
 }
 
 /** The state of everything in one sentence. */
@@ -80,7 +87,8 @@ ${incidentsPart(value)}
 ${emptyOverview(value)}
 ${filters(value)}
 ${list}
-${value.canAdd === true ? html`<p><a href="/add">${editTexts.title}</a></p>` : nothing}
+${reloadPart(value.reload ?? null)}
+${value.canAdd === true ? html`<p><a href="/add">${editTexts.title}</a></p>` : nothing}${value.canPush === true ? html`<p><a href="/devices">${devicesTexts.link}</a></p>` : nothing}
 ${mapPart(value.nodes, assets)}`;
 }
 
@@ -124,11 +132,17 @@ function wall(targets: readonly LiveTarget[]): Markup {
   return html`<div class="wall" data-list="">${targets.map((target) => wallTile(target))}</div>`;
 }
 
+// The end of a name tells targets apart.
+const keptOnTile = 5;
+
 /** A target on the wall. */
 export function wallTile(target: Pick<LiveTarget, 'name' | 'status' | 'firstDueAt'>): Markup {
   const { name } = target;
   const shown = stateOf(target);
-  return html`<a class="tile ${shown}" data-part="w-${name}" data-order="${orderOf(target)}" href="${targetHref(name)}" title="${name}: ${texts.states[shown]}"><span class="state ${shown}">${name}</span></a>`;
+  // Two elements at the most: there may be a thousand. A name is plain ASCII.
+  const [start, end] = [name.slice(0, -keptOnTile), name.slice(-keptOnTile)];
+  const cut = start === '' ? html`${name}` : html`<span>${start}</span>${end}`;
+  return html`<a class="tile state ${shown}" data-part="w-${name}" data-order="${orderOf(target)}" href="${targetHref(name)}" title="${name}: ${texts.states[shown]}">${cut}</a>`;
 }
 
 function table(targets: readonly LiveTarget[], value: OverviewValue): Markup {
@@ -137,13 +151,19 @@ function table(targets: readonly LiveTarget[], value: OverviewValue): Markup {
   const words = texts.overview;
   if (targets.length === 0) return value.targets.length === 0 ? nothing : html`<p class="soft">${words.noneShown}</p>`;
   const withBudgets = hasBudgets(value.targets);
+  const rows = new Set(firstRows(targets, value.filter));
   const bodies = [...Map.groupBy(targets, (target) => groupOf(target, value.filter))]
     .sort(([a], [b]) => (a < b ? -1 : 1))
     .map(
       ([name, members]) =>
-        html`<tbody data-list="${name}">${group === '' ? nothing : groupHead(name, members, withBudgets)}${members.map((target) => targetRow(target, value.past(target), withBudgets, sort))}</tbody>`,
+        html`<tbody data-list="${name}">${group === '' ? nothing : groupHead(name, members, withBudgets)}${members.filter((target) => rows.has(target)).map((target) => targetRow(target, value.past(target), withBudgets, sort))}</tbody>`,
     );
-  return html`<div class="scroll" tabindex="0" role="region" aria-label="${words.targets}"><table class="targets"><thead><tr>${sortable('name', words.target, value.filter)}<th scope="col">${words.seen}</th><th scope="col" class="wide">${words.days}</th>${sortable('uptime', words.uptime, value.filter, 'num')}${sortable('latency', words.latency, value.filter, 'wide')}${withBudgets ? html`<th scope="col" class="num wide">${words.budget}</th>` : nothing}</tr></thead>${bodies}</table></div>`;
+  return html`<div class="scroll" tabindex="0" role="region" aria-label="${words.targets}"><table class="targets"><thead><tr>${sortable('name', words.target, value.filter)}<th scope="col">${words.seen}</th><th scope="col" class="wide">${words.days}</th>${sortable('uptime', words.uptime, value.filter, 'num')}${sortable('latency', words.latency, value.filter, 'wide')}${withBudgets ? html`<th scope="col" class="num wide">${words.budget}</th>` : nothing}</tr></thead>${bodies}</table></div>${rows.size === targets.length ? nothing : allRows(targets.length, value.filter)}`;
+}
+
+function allRows(count: number, filter: OverviewFilter): Markup {
+  const href = `/?${queryOf({ ...filter, rows: 'all' })}`;
+  return html`<p data-rest=""><a href="${href}">${texts.overview.allRows(count)}</a></p>`;
 }
 
 const directions = { name: 'ascending', uptime: 'ascending', latency: 'descending' } as const;
@@ -210,7 +230,7 @@ const drawnAtOnce = 250;
 export async function drawRows({ targets, filter, past }: OverviewValue): Promise<void> {
   if (filter.view === 'wall') return;
   const withBudgets = hasBudgets(targets);
-  const shown = filtered(targets, filter, past);
+  const shown = firstRows(filtered(targets, filter, past), filter);
   for (let from = 0; from < shown.length; from += drawnAtOnce) {
     for (const target of shown.slice(from, from + drawnAtOnce))
       targetRow(target, past(target), withBudgets, sortOf(filter));
@@ -231,7 +251,7 @@ function drawRow(target: LiveTarget, past: Past | null, withBudgets: boolean, pl
   const last = recent.findLast((one) => one !== null) ?? null;
   const words = texts.overview;
   const bar = past === null ? nothing : stateBar(past.days, daysInWords(past));
-  return html`<tr data-part="t-${name}" data-order="${place}" data-round="${rounds}"><th scope="row"><a href="${targetHref(name)}" class="state ${status}">${name}</a><span class="vh"> ${texts.states[status]}</span>${warnings(target)}<div class="host">${foreign(host)}</div></th><td>${seen}</td><td class="wide">${bar}</td><td class="num">${percent(past?.uptime ?? null)}${past === null || past.knownMs === null ? nothing : html`<div class="small soft">${texts.overview.knownFor(roundedDuration(past.knownMs))}</div>`}</td><td class="wide"><span class="latency">${sparkline(recent, words.lately)}<span>${last === null ? '' : formatSeconds(last)}</span></span></td>${withBudgets ? html`<td class="num wide">${percent(past?.budgetLeft ?? null)}</td>` : nothing}</tr>`;
+  return html`<tr data-part="t-${name}" data-order="${place}" data-round="${rounds}"><th scope="row"><div class="who"><a href="${targetHref(name)}" class="state ${status}" title="${name}">${cutInMiddle(name)}</a><span class="vh"> ${texts.states[status]}</span>${warnings(target)} <span class="host" title="${host}">${cutInMiddle(host)}</span></div></th><td>${seen}</td><td class="wide">${bar}</td><td class="num">${percent(past?.uptime ?? null)}${past === null || past.knownMs === null ? nothing : html` <span class="small soft">${texts.overview.knownFor(roundedDuration(past.knownMs))}</span>`}</td><td class="wide"><span class="latency">${sparkline(recent, words.lately)}<span>${last === null ? '' : formatSeconds(last)}</span></span></td>${withBudgets ? html`<td class="num wide">${percent(past?.budgetLeft ?? null)}</td>` : nothing}</tr>`;
 }
 
 /** When a target that was never checked will be: the time of its first check, or what it waits for. */

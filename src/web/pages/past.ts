@@ -23,6 +23,8 @@ export interface Past {
 /** What was looked up, and when. */
 interface StoredPast {
   readonly at: number;
+  /** How often all was renewed before it. */
+  readonly renewals: number;
   readonly from: number;
   readonly days: readonly DayState[];
   readonly downMs: readonly number[];
@@ -33,7 +35,7 @@ interface StoredPast {
 }
 
 // The worst of a day comes first.
-const worst = ['down', 'partial', 'up', 'maintenance', 'unknown'] as const;
+const worst = ['down', 'partial', 'up', 'maintenance', 'excluded', 'unknown'] as const;
 
 /** How a day went: the worst that was seen. */
 function dayOf({ time }: HistoryFigures): DayState {
@@ -107,6 +109,8 @@ export interface PastKeeper {
   of(target: LiveTarget): Past | null;
   /** Looks up what is unknown of these, or too old. Resolves when the work is done, or `patienceMs` have gone by. */
   want(targets: readonly string[], patienceMs: number): Promise<void>;
+  /** What was counts differently: all is looked up again when it is wanted. */
+  renew(): void;
 }
 
 const freshMs = 5 * 60_000;
@@ -116,10 +120,14 @@ const keptMs = 60 * 60_000;
 export function createPastKeeper(reader: HistoryReader, clock: Clock, failed: (error: unknown) => void): PastKeeper {
   const known = new Map<string, StoredPast>();
   let working: Promise<void> | null = null;
+  let renewals = 0;
 
   const ageOf = (target: string) => clock.now() - (known.get(target)?.at ?? Number.NEGATIVE_INFINITY);
 
+  const isFresh = (target: string) => ageOf(target) < freshMs && known.get(target)?.renewals === renewals;
+
   async function lookUp(targets: readonly string[]): Promise<void> {
+    const begun = renewals;
     const budgets = new Map((await reader.budgets()).map((budget) => [budget.target, budget]));
     for (const target of targets) {
       const at = clock.now();
@@ -129,6 +137,7 @@ export function createPastKeeper(reader: HistoryReader, clock: Clock, failed: (e
       const { time, since, verdictsFrom } = await reader.figures(span);
       known.set(target, {
         at,
+        renewals: begun,
         from,
         days: parts.map(dayOf),
         downMs: parts.map((part) => part.time?.down ?? 0),
@@ -146,12 +155,13 @@ export function createPastKeeper(reader: HistoryReader, clock: Clock, failed: (e
       return stored === undefined ? null : pastNow(stored, target, clock.now());
     },
     async want(targets, patienceMs) {
-      const wanted = targets.filter((target) => ageOf(target) >= freshMs);
+      const wanted = targets.filter((target) => !isFresh(target));
       if (wanted.length === 0) return;
       working ??= lookUp(wanted)
         .catch(failed)
         .finally(() => (working = null));
       await Promise.race([working, new Promise<void>((resolve) => clock.after(patienceMs, resolve))]);
     },
+    renew: () => void (renewals += 1),
   };
 }

@@ -23,6 +23,9 @@ export function postMortemOf(value: Pick<IncidentValue, 'incident' | 'now'>, hre
     `- **${words.began}**: ${at(startedAt)}`,
     `- **${words.ended}**: ${endedAt === null ? words.open : at(endedAt)}`,
     `- **${words.postMortem.lasted}**: ${describeDuration(Math.max(0, (endedAt ?? now) - startedAt))}`,
+    ...incident.exclusions.map(
+      ({ from, to, why }) => `- **${words.excluded}**: ${at(from)} ${words.until} ${at(to)}, ${escaped(why)}`,
+    ),
     `- **${texts.target.incident}**: [${escaped(id)}](${href})`,
     '',
     `## ${words.timeline}`,

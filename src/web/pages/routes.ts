@@ -3,6 +3,8 @@ import { startableTypeNames } from '#checks/index.ts';
 import type { Page } from '#service/ports.ts';
 import { assetRoutes, type Assets } from '../assets/assets.ts';
 import type { AccessControl } from '../access/access.ts';
+import type { Docs } from './docs.ts';
+import { addDocs } from './docs-routes.ts';
 import { onlyReaders } from './guard.ts';
 import { loginRoutes } from './login.ts';
 import type { NodeValue } from './nodes.ts';
@@ -16,6 +18,7 @@ export interface PageRoutes {
   readonly nodes: () => readonly NodeValue[];
   /** Whether targets are watched: then the first page is about them. */
   readonly hasMonitor: boolean;
+  readonly docs: Docs;
   /** Null if all pages are public. */
   readonly access: AccessControl | null;
 }
@@ -23,13 +26,21 @@ export interface PageRoutes {
 const sendPage = (reply: FastifyReply, { headers, body }: Page) => reply.headers(headers).send(body);
 
 /** The pages that need no monitor, and what all pages load. */
-export function pageRoutes({ site, assets, service, nodes, hasMonitor, access }: PageRoutes): FastifyPluginAsync {
+export function pageRoutes({ site, assets, service, nodes, hasMonitor, docs, access }: PageRoutes): FastifyPluginAsync {
   return async (app) => {
     await app.register(assetRoutes(assets));
     app.get('/favicon.ico', (_, reply) => reply.redirect(assets.url('icon.svg')));
+    // At the top, because its folder is the part of the site that it works for; no secret, and asked for over a sign-in's end.
+    app.get('/push-worker.js', (_, reply) => {
+      const script = assets.find(assets.url('push-worker.js').split('/').at(-1) ?? '');
+      if (script === null) return reply.callNotFound();
+      return reply.type(script.type).header('cache-control', 'no-cache').send(script.body);
+    });
     if (!hasMonitor) app.get('/', (_, reply) => reply.redirect(service === null ? '/nodes' : '/check'));
     const guard = access === null ? {} : { onRequest: onlyReaders(access, site) };
     app.get('/nodes', guard, (_, reply) => sendPage(reply, site.nodes(nodes())));
+    // Public reports lead to it.
+    addDocs(app, { docs, site, access: service === null ? access : null });
     if (access?.hasUsers === true) await app.register(loginRoutes(site, access));
     if (service === null) return;
     app.get<{ Querystring: Record<string, unknown> }>('/check', ({ query }, reply) => {

@@ -33,7 +33,8 @@ interface ReadSpan {
   outages: readonly PastOutage[];
 }
 
-const shownDays = 14;
+/** How long a status page shows what is over, in milliseconds. */
+export const pastMs = 14 * dayMs;
 const freshMs = 15_000;
 const mostSpans = 200;
 // Of each target.
@@ -61,7 +62,7 @@ export function createPastOutages({ reader, targetsOf, clock, failed }: PastOuta
       if (known === undefined || now - known.at >= freshMs) {
         const next: ReadSpan = { at: now, outages: known?.outages ?? [] };
         spans.set(page, next);
-        read(page, now - shownDays * dayMs, now + 1).then((outages) => (next.outages = outages), failed);
+        read(page, now - pastMs, now + 1).then((outages) => (next.outages = outages), failed);
       }
       return spans.get(page)?.outages ?? [];
     },

@@ -2,8 +2,9 @@ import type { Clock } from '#kernel/clock.ts';
 import type { Board } from '../state/board.ts';
 import type { Notes } from '../state/notes.ts';
 import type { PastKeeper } from './past.ts';
-import type { PastOutages } from './status-past.ts';
+import { type PastOutages, pastMs } from './status-past.ts';
 import { serviceOf, type StatusValue } from './status.ts';
+import { pastThreads } from './status-threads.ts';
 
 /** The configured status pages by name. */
 export type ConfiguredPages = Readonly<Record<string, ConfiguredPage>>;
@@ -13,6 +14,10 @@ export interface ConfiguredPage {
   readonly targets: Readonly<Record<string, string>>;
   readonly groups: Readonly<Record<string, readonly string[]>>;
   readonly color?: string | undefined;
+  /** Whether visitors can subscribe to it by mail. */
+  readonly subscribe?: boolean | undefined;
+  /** The host name at which this page is at `/`. */
+  readonly domain?: string | undefined;
   readonly links: Readonly<Record<string, string>>;
   readonly logo: { readonly type: string; readonly bytes: Buffer; readonly digest: string } | null;
 }
@@ -21,7 +26,7 @@ export interface StatusSources {
   readonly board: Board;
   readonly past: PastKeeper;
   readonly pages: () => ConfiguredPages;
-  readonly notes: Pick<Notes, 'list'>;
+  readonly notes: Pick<Notes, 'list' | 'since'>;
   /** Current and upcoming maintenance windows and silences, in order of their beginning. */
   readonly ahead: () => readonly Window[];
   readonly outages: Pick<PastOutages, 'latest'>;
@@ -45,6 +50,8 @@ export function readStatus({ board, past, pages, notes, ahead, outages, clock }:
   return (name) => {
     const page = Object.hasOwn(pages(), name) ? pages()[name] : undefined;
     if (page === undefined) return null;
+    const now = clock.now();
+    const current = notes.list(name);
     const live = new Map(board.targets().map((target) => [target.name, target]));
     // Not awaited: the page shows the history as last read.
     void past.want([...live.keys()], 0);
@@ -62,12 +69,14 @@ export function readStatus({ board, past, pages, notes, ahead, outages, clock }:
       .slice(0, mostAhead);
     return {
       title: page.title,
+      canSubscribe: page.subscribe === true,
       services,
-      notes: notes.list(name),
+      notes: current,
+      pastNotes: pastThreads(notes.since(name, now - pastMs), current),
       maintenance,
       groups: Object.entries(page.groups).map(([heading, targets]) => ({ name: heading, targets })),
       outages: outages.latest(name),
-      now: clock.now(),
+      now,
     };
   };
 }

@@ -1,19 +1,21 @@
 import type { Incident } from '#monitor/judge/incident.ts';
 import type { LiveTarget } from '../state/board.ts';
-import { type ShownStatus, stateOf, type ShownState } from '../state/shown.ts';
+import { stateOf, type ShownState } from '../state/shown.ts';
 import type { StatusNote } from '../state/notes.ts';
-import { describeDuration } from '#kernel/units.ts';
-import { dayBars } from './day-bars.ts';
-import { foreign, html, type Markup, moment, nothing, recentMoment, shortMoment, state } from './markup.ts';
-import { percent } from './overview.ts';
+import type { VisitorLanguage, TextKey } from '#languages/language.ts';
+import { dayBars, dayTextsIn } from './day-bars.ts';
+import { html, type Markup, nothing, state } from './markup.ts';
 import type { Past } from './past.ts';
 import type { PastOutage } from './status-past.ts';
-import { roundedDuration } from './target-texts.ts';
-import { texts } from './texts.ts';
+import type { StatusPlace } from './status-place.ts';
+import { pastList, threadPart, threadsOf } from './status-threads.ts';
+import { momentIn, phrase, roughDuration } from './visitor.ts';
 
 /** A public page: some targets under names of their own. */
 export interface StatusValue {
   readonly title: string;
+  /** Whether visitors can subscribe by mail. */
+  readonly canSubscribe?: boolean;
   readonly services: readonly StatusService[];
   /** What people say, the newest first. */
   readonly notes: readonly StatusNote[];
@@ -22,6 +24,8 @@ export interface StatusValue {
   readonly groups: readonly StatusGroup[];
   /** Past incidents, the newest first. */
   readonly outages: readonly PastOutage[];
+  /** The notes of threads that are over, the newest first. */
+  readonly pastNotes: readonly StatusNote[];
   readonly now: number;
 }
 
@@ -62,70 +66,91 @@ export function serviceOf(
 }
 
 /** The state of all services in a sentence. */
-export function statusSentence({ services: all }: Pick<StatusValue, 'services'>): string {
-  const words = texts.status;
+export function statusSentence({ services: all }: Pick<StatusValue, 'services'>, language: VisitorLanguage): string {
   const services = all.filter(({ status }) => status !== 'waiting');
-  if (services.length === 0 && all.length > 0) return words.waiting;
-  const down = services.filter(({ status }) => status === 'down');
-  if (down.length > 0) return words.down(down.map(({ name }) => name));
-  if (services.some(({ status }) => status === 'partial')) return words.partial;
-  if (services.every(({ status }) => status === 'unknown')) return words.unknown;
-  if (services.some(({ status }) => status === 'unknown')) return words.someUnknown;
-  return services.some(({ status }) => status === 'maintenance') ? words.inMaintenance : words.up;
+  if (services.length === 0 && all.length > 0) return language.say('waiting');
+  const down = services.filter(({ status }) => status === 'down').map(({ name }) => name);
+  if (down.length > mostNames) return language.say('downMany', { count: down.length });
+  if (down.length > 0) return language.say('down', { count: down.length, names: language.list(down) });
+  if (services.some(({ status }) => status === 'partial')) return language.say('partial');
+  if (services.every(({ status }) => status === 'unknown')) return language.say('unknown');
+  if (services.some(({ status }) => status === 'unknown')) return language.say('someUnknown');
+  return language.say(services.some(({ status }) => status === 'maintenance') ? 'inMaintenance' : 'up');
 }
 
-function worstStatus({ services }: StatusValue): ShownState {
+const mostNames = 3;
+
+/** A state in words. */
+export const stateIn = (language: VisitorLanguage, one: ShownState): string => language.say(stateKeys[one]);
+
+const stateKeys = {
+  up: 'stateUp',
+  partial: 'statePartial',
+  down: 'stateDown',
+  unknown: 'stateUnknown',
+  maintenance: 'stateMaintenance',
+  waiting: 'stateWaiting',
+} as const satisfies Readonly<Record<ShownState, TextKey>>;
+
+/** The worst state of all services. */
+export function worstStatus({ services }: Pick<StatusValue, 'services'>): ShownState {
   const order: readonly ShownState[] = ['down', 'partial', 'up', 'maintenance', 'unknown', 'waiting'];
   return order.find((one) => services.some(({ status }) => status === one)) ?? 'unknown';
 }
 
 /** The title of the page, as a browser's tab shows it. */
-export const statusTitle = (value: StatusValue): string => `${value.title}: ${statusSentence(value)}`;
+export const statusTitle = (value: StatusValue, language: VisitorLanguage): string =>
+  `${value.title}: ${statusSentence(value, language)}`;
 
 /** The page, part by part. */
-export function statusParts(value: StatusValue): ReadonlyMap<string, Markup> {
+export function statusParts(value: StatusValue, language: VisitorLanguage): ReadonlyMap<string, Markup> {
   const services = value.services.map((service, index) => {
     const name = `s-${index}`;
     const level = value.groups.length === 0 ? 2 : 3;
-    return [name, servicePart(name, service, level, value.now)] as const;
+    return [name, servicePart(name, service, { level, now: value.now, language })] as const;
   });
+  const asOf = { time: momentIn(language, Math.floor(value.now / 60_000) * 60_000, 'short') };
   return new Map([
     [
       'head',
-      html`<div data-part="head"><p class="soft">${value.title}</p><h1>${state(worstStatus(value), '')} ${statusSentence(value)}</h1></div>`,
+      html`<div data-part="head"><p class="soft">${value.title}</p><h1>${state(worstStatus(value), '')} ${statusSentence(value, language)}</h1></div>`,
     ],
-    ['notes', notesPart(value)],
-    ['maintenance', maintenancePart(value)],
+    ['notes', notesPart(value, language)],
+    ['maintenance', maintenancePart(value, language)],
     ...services,
-    ['outages', outagesPart(value)],
-    [
-      'as-of',
-      html`<p class="small soft" data-part="as-of">${texts.status.asOf} ${shortMoment(Math.floor(value.now / 60_000) * 60_000)}</p>`,
-    ],
+    ['outages', outagesPart(value, language)],
+    ['as-of', html`<p class="small soft" data-part="as-of">${phrase(language, 'asOf', asOf)}</p>`],
   ]);
 }
 
-function servicePart(part: string, service: StatusService, level: 2 | 3, now: number): Markup {
-  const words = texts.status;
+interface ServiceView {
+  readonly level: 2 | 3;
+  readonly now: number;
+  readonly language: VisitorLanguage;
+}
+
+function servicePart(part: string, service: StatusService, { level, now, language }: ServiceView): Markup {
   const { name, status, past, incidents, since } = service;
   const heading = level === 2 ? html`<h2>${name}</h2>` : html`<h3>${name}</h3>`;
   const bars =
     past === null
       ? nothing
-      : html`${dayBars(past, now, null)}<p class="row spread small soft"><span>${words.daysAgo}</span><span data-readout>${availability(past)}</span><span>${words.today}</span></p>`;
-  return html`<section class="paper" data-part="${part}"><div class="row spread">${heading}${state(status, words.states[status])}</div>${bars}${incidents.length === 0 || since === null ? nothing : html`<p class="small">${words.since} ${moment(since)}</p>`}</section>`;
+      : html`${dayBars(past, now, null, dayTextsIn(language))}<p class="row spread small soft"><span>${language.say('daysAgo')}</span><span data-readout>${availability(past, language)}</span><span>${language.say('today')}</span></p>`;
+  const began = since === null ? nothing : phrase(language, 'since', { time: momentIn(language, since) });
+  return html`<section class="paper" data-part="${part}"><div class="row spread">${heading}${state(status, stateIn(language, status))}</div>${bars}${incidents.length === 0 || since === null ? nothing : html`<p class="small">${began}</p>`}</section>`;
 }
 
-function availability({ uptime, since, knownMs }: Past): Markup {
-  if (uptime === null) return html`${texts.status.noUptime}`;
-  const share = percent(uptime);
-  if (since === null || knownMs === null) return html`${texts.status.uptime(share)}`;
-  return html`${texts.status.uptimeSince(share)} ${shortMoment(since)} (${roundedDuration(knownMs)})`;
+function availability({ uptime, since, knownMs }: Past, language: VisitorLanguage): Markup {
+  if (uptime === null) return html`${language.say('uptimeUnknown')}`;
+  const share = language.percent(uptime);
+  if (since === null || knownMs === null) return html`${language.say('uptime', { share })}`;
+  const duration = roughDuration(language, knownMs);
+  return phrase(language, 'uptimeSince', { share, time: momentIn(language, since, 'short'), duration });
 }
 
-/** The whole page, which is at `path`, with its archive at `archive`. */
-export function statusContent(value: StatusValue, path: string, archive: string): Markup {
-  const parts = statusParts(value);
+/** The whole page. */
+export function statusContent(value: StatusValue, language: VisitorLanguage, place: StatusPlace): Markup {
+  const parts = statusParts(value, language);
   const part = (name: string) => parts.get(name) ?? nothing;
   const grouped = new Set(value.groups.flatMap(({ targets }) => targets));
   const partsOf = (isIn: (target: string) => boolean) =>
@@ -134,91 +159,24 @@ export function statusContent(value: StatusValue, path: string, archive: string)
     ({ name, targets }) =>
       html`<section class="group"><h2>${name}</h2>${partsOf((target) => targets.includes(target))}</section>`,
   );
-  const { status: words } = texts;
-  return html`${part('head')}${part('notes')}${part('maintenance')}${partsOf((target) => !grouped.has(target))}${groups}${part('outages')}<p><a href="${archive}">${words.archive}</a></p>${part('as-of')}<p class="row small">${words.follow}: <a href="${path}.atom">${words.feed}</a> <a href="${path}.ics">${words.calendar}</a> <a href="${path}.json">${words.json}</a></p>`;
+  const query = `?lang=${language.code}`;
+  return html`${part('head')}${part('notes')}${part('maintenance')}${partsOf((target) => !grouped.has(target))}${groups}${part('outages')}<p><a href="${place.archive}">${language.say('archive')}</a></p>${part('as-of')}<p class="row small">${language.say('follow')}: ${value.canSubscribe === true ? html`<a href="${place.subscribe}">${language.say('subscribe')}</a> ` : nothing}<a href="${place.file('atom')}${query}">${language.say('feed')}</a> <a href="${place.file('ics')}">${language.say('calendar')}</a> <a href="${place.file('json')}">${language.say('json')}</a></p>`;
 }
 
-/** Past incidents as a list with their beginnings written by `shown`, or the words `none`. */
-export function outageList(outages: readonly PastOutage[], none: string, shown = moment): Markup {
-  if (outages.length === 0) return html`<p class="soft">${none}</p>`;
-  const items = outages.map(({ service, from, to }) => {
-    const what = to === null ? texts.status.isDown : texts.status.wasDown(describeDuration(Math.max(0, to - from)));
-    const words = `${service} ${what}`;
-    return html`<li>${shown(from)} ${to === null ? state('down', words) : words}</li>`;
+function outagesPart({ outages, pastNotes, services, now }: StatusValue, language: VisitorLanguage): Markup {
+  const past = { outages, notes: pastNotes, services, now };
+  return html`<section data-part="outages"><h2>${language.say('past')}</h2>${pastList(past, language, 'noPast', 'ago')}</section>`;
+}
+
+function notesPart({ notes, services }: StatusValue, language: VisitorLanguage): Markup {
+  const items = threadsOf(notes).map((thread) => threadPart(thread, services, language));
+  return html`<div data-part="notes">${items.length === 0 ? nothing : html`<section aria-label="${language.say('notes')}">${items}</section>`}</div>`;
+}
+
+function maintenancePart({ maintenance, now }: StatusValue, language: VisitorLanguage): Markup {
+  const items = maintenance.map(({ from, to, services }) => {
+    const span = phrase(language, 'span', { from: momentIn(language, from), to: momentIn(language, to) });
+    return html`<li>${state('maintenance', language.say(from <= now ? 'goesOn' : 'planned'))} ${span} <span class="soft wrap">${language.list(services)}</span></li>`;
   });
-  return html`<ol class="times">${items}</ol>`;
+  return html`<div data-part="maintenance">${items.length === 0 ? nothing : html`<section class="paper"><h2>${language.say('maintenance')}</h2><ul class="plain">${items}</ul></section>`}</div>`;
 }
-
-function outagesPart({ outages }: StatusValue): Markup {
-  return html`<section data-part="outages"><h2>${texts.status.past}</h2>${outageList(outages, texts.status.noPast, recentMoment)}</section>`;
-}
-
-function notesPart({ notes }: StatusValue): Markup {
-  const items = notes.map(
-    ({ words, createdAt, endsAt }) =>
-      html`<div class="paper note"><p class="wrap">${foreign(words)}</p><p class="small soft">${moment(createdAt)}${endsAt === null ? nothing : html`, ${texts.status.until} ${moment(endsAt)}`}</p></div>`,
-  );
-  return html`<div data-part="notes">${items.length === 0 ? nothing : html`<section aria-label="${texts.status.notes}">${items}</section>`}</div>`;
-}
-
-function maintenancePart({ maintenance, now }: StatusValue): Markup {
-  const words = texts.status;
-  const items = maintenance.map(
-    ({ from, to, services }) =>
-      html`<li>${state('maintenance', from <= now ? words.goesOn : words.planned)} ${moment(from)} ${words.to} ${moment(to)} <span class="soft wrap">${services.join(', ')}</span></li>`,
-  );
-  return html`<div data-part="maintenance">${items.length === 0 ? nothing : html`<section class="paper"><h2>${words.maintenance}</h2><ul class="plain">${items}</ul></section>`}</div>`;
-}
-
-/** The same for programs. */
-// Programs know the states that a check can give.
-const statusFor = (one: ShownState): ShownStatus => (one === 'waiting' ? 'unknown' : one);
-
-export function statusJson(value: StatusValue) {
-  return {
-    title: value.title,
-    status: statusFor(worstStatus(value)),
-    sentence: statusSentence(value),
-    services: value.services.map(({ name, status, since, past }) => ({
-      name,
-      status: statusFor(status),
-      since: since === null ? null : new Date(since).toISOString(),
-      uptime_90d: past?.uptime ?? null,
-      uptime_since: past === null || past.since === null ? null : new Date(past.since).toISOString(),
-    })),
-    notes: value.notes.map(({ id, words, createdAt, endsAt }) => ({
-      id,
-      words,
-      at: new Date(createdAt).toISOString(),
-      until: endsAt === null ? null : new Date(endsAt).toISOString(),
-    })),
-    maintenance: value.maintenance.map(({ from, to, services }) => ({
-      from: new Date(from).toISOString(),
-      to: new Date(to).toISOString(),
-      services,
-    })),
-    incidents: value.outages.map(({ service, from, to }) => ({
-      service,
-      from: new Date(from).toISOString(),
-      to: to === null ? null : new Date(to).toISOString(),
-    })),
-  };
-}
-
-/** A badge: words on the left, a state or a figure on the right. */
-export function badge(left: string, right: string, status: ShownState): string {
-  const wide = (text: string) => 14 + Math.round(text.length * 6.6);
-  const [a, b] = [wide(left), wide(right)];
-  return String(
-    html`<svg xmlns="http://www.w3.org/2000/svg" width="${a + b}" height="20" role="img" aria-label="${left}: ${right}"><title>${left}: ${right}</title><rect width="${a + b}" height="20" rx="4" fill="#3b4248"/><path fill="${badgeColours[status]}" d="M${a} 0h${b - 4}a4 4 0 0 1 4 4v12a4 4 0 0 1-4 4h-${b - 4}z"/><g fill="#fff" font-family="system-ui,Verdana,sans-serif" font-size="11" text-anchor="middle"><text x="${a / 2}" y="14">${left}</text><text x="${a + b / 2}" y="14">${right}</text></g></svg>`,
-  );
-}
-
-const badgeColours: Readonly<Record<ShownState, string>> = {
-  up: '#1a7f4b',
-  partial: '#8f5b00',
-  down: '#b9251c',
-  unknown: '#66717b',
-  waiting: '#66717b',
-  maintenance: '#3f5fb0',
-};

@@ -1,7 +1,8 @@
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { CheckTypeName } from '#checks/index.ts';
 import type { TargetChange } from '#history/changes.ts';
+import type { MeasurementStore } from '#history/measurements.ts';
 import type { HistoryReader } from '#history/reader.ts';
 import type { Clock } from '#kernel/clock.ts';
 import type { AccessControl } from '../access/access.ts';
@@ -10,12 +11,16 @@ import type { Stream } from '../streams.ts';
 import { type ChartSpan, chosenSpan, namedSpan, spans, usualSpan } from './chart-span.ts';
 import { chartViewOf } from './chart-view.ts';
 import type { TargetEdits } from './edit-routes.ts';
+import { editingOf } from './edit-target.ts';
 import { chartOf, figuresTable, seriesJson } from './history-values.ts';
 import { eventsOf } from './links.ts';
 import { jobContent } from './job.ts';
+import { nothing } from './markup.ts';
+import { changedNotice, undoneNotice } from './new-target.ts';
 import { missing, send } from './page-reply.ts';
 import type { PastKeeper } from './past.ts';
 import type { PageSet } from './site.ts';
+import { isMeasured, measuredSpan } from './measured.ts';
 import { isJob, targetContent, targetSentence } from './target.ts';
 
 export interface TargetPages {
@@ -25,6 +30,8 @@ export interface TargetPages {
   readonly past: PastKeeper;
   /** What changed about a target, the newest first. */
   readonly changesOf: (target: string) => readonly TargetChange[];
+  /** What its checks measured under names of their own. */
+  readonly measuredOf: MeasurementStore['measured'];
   readonly access: AccessControl;
   /** Null if the configuration cannot be changed on pages. */
   readonly edits: TargetEdits | null;
@@ -54,6 +61,18 @@ const pagePoints = 120;
 // How long the first page after a start waits for what was.
 export const patienceMs = 150;
 
+const Done = z.object({
+  changed: z.string().optional().catch(undefined),
+  undone: z.string().optional().catch(undefined),
+});
+
+async function editingFor(request: FastifyRequest, { edits, access }: TargetPages, name: string) {
+  if (edits === null || access.userOf(request) === null) return { editing: nothing, notice: nothing };
+  const { changed, undone } = Done.parse(request.query);
+  const notice = changed !== undefined && edits.canUndo ? changedNotice : undone === undefined ? nothing : undoneNotice;
+  return { editing: editingOf(name, await edits.placeOf(name)), notice };
+}
+
 export function addTarget(app: FastifyInstance, pages: TargetPages): void {
   const { site, reader, board, past, clock, access } = pages;
   app.get<{ Params: { name: string } }>('/targets/:name', async (request, reply) => {
@@ -71,12 +90,13 @@ export function addTarget(app: FastifyInstance, pages: TargetPages): void {
       view: chartViewOf(request.query),
       chart: await chartOf(pages, target, span, { points: pagePoints }),
       changes: pages.changesOf(name),
+      measured: isMeasured(target) ? pages.measuredOf(name, measuredSpan(span)) : null,
       figures: await figuresTable(reader, name, span, now),
       rounds: await reader.rounds(name, { limit: roundsShown }),
       incidents,
       past: past.of(target),
       mayCheck: pages.canCheck(target.check) && access.mayAct(request),
-      mayEdit: pages.edits !== null && access.userOf(request) !== null,
+      ...(await editingFor(request, pages, name)),
     };
     return send(
       reply,

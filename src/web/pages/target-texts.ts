@@ -1,4 +1,5 @@
 import { describeDuration } from '#kernel/units.ts';
+import { measuredTexts } from './measured-texts.ts';
 
 // The words of the pages about targets and incidents; the others stand in texts.ts.
 
@@ -51,7 +52,8 @@ export const targetTexts = {
   latency: 'Latency',
   latencyLabel: (nodes: readonly string[]) =>
     `Latency over time of ${nodes.join(', ')}: medians, with bands to the 95th percentile`,
-  bandWords: 'Line: median. Band: up to p95. Shaded: down, unknown or in maintenance.',
+  bandWords: 'Line: median. Band: up to p95. Shaded: down, unknown, in maintenance or excluded.',
+  excluded: (length: string) => `${length} excluded`,
   noLatency: 'No times were measured in this span.',
   span: 'Span',
   chosen: 'this span',
@@ -72,9 +74,10 @@ export const targetTexts = {
     runs: 'Runs',
     caption: 'Of the last 7 days, the newest first; 60 at most. Durations are of runs that reported their start.',
     none: 'No run in the last 7 days.',
-    ended: 'Ended',
+    ended: 'Time',
     result: 'Result',
     well: 'ended well',
+    missing: 'no ping',
     duration: 'Duration',
     reason: 'Reason',
     output: 'Output of the last run',
@@ -82,6 +85,7 @@ export const targetTexts = {
     last: 'Last run',
     median: (span: string) => `Median duration, ${span}`,
     next: 'Next expected',
+    overdue: (time: string) => `overdue for ${time}`,
   },
   glance: {
     month: '30 days',
@@ -113,6 +117,7 @@ export const targetTexts = {
   now: 'now',
   before: 'before',
   noAnswers: 'no records',
+  measured: measuredTexts,
   smoke: 'Loss and spread of the last rounds',
   smokeCaption:
     'Since the program was started, the last 40 rounds at most. Band: from the fastest to the slowest echo of a round. Line: the mean. From above: the share of echoes that were lost.',
@@ -181,11 +186,13 @@ export const incidentTexts = {
   severity: 'Severity',
   began: 'First failing round',
   opened: 'Opened',
-  ended: 'Ended',
+  ended: 'Time',
   open: 'still open',
   held: 'Held back',
   acknowledged: 'Acknowledged',
   silenced: 'Silenced',
+  excluded: 'Excluded from uptime',
+  allTargets: 'all targets',
   until: 'until',
   votes: 'Votes',
   votesOpened: 'Votes that opened it',

@@ -1,5 +1,6 @@
 import { probedTypeNames } from '#checks/index.ts';
 import type { TargetChange } from '#history/changes.ts';
+import type { MeasuredPast } from '#history/measurements.ts';
 import type { HistoryFigures, PastRound } from '#history/reader.ts';
 import type { PastIncident } from '#history/incidents.ts';
 import { describeDuration, formatSeconds } from '#kernel/units.ts';
@@ -13,15 +14,16 @@ import { dayBars } from './day-bars.ts';
 import { glance, hasPercentiles, leastAnswers, month, watchedMs } from './glance.ts';
 import { incidentHref, targetHref } from './links.ts';
 import { foreign, html, type Markup, moment, nothing, recentMoment, shapeOf, shortMoment, state } from './markup.ts';
-import { removalForm } from './new-target.ts';
 import { outcomes } from './outcomes.ts';
 import { incidentItem } from './open-incidents.ts';
 import { daysInWords, firstCheck, percent, uptimeWords } from './overview.ts';
 import type { Past } from './past.ts';
+import { measuredSpan, measuredValues } from './measured.ts';
 import { roundsGrid } from './rounds.ts';
 import { smoke } from './smoke.ts';
 import { countVotes, roundedDuration } from './target-texts.ts';
 import { texts } from './texts.ts';
+import { about } from './docs-links.ts';
 
 export interface TargetValue {
   readonly now: number;
@@ -29,6 +31,8 @@ export interface TargetValue {
   readonly span: ChartSpan;
   readonly view: ChartView;
   readonly changes: readonly TargetChange[];
+  /** What its checks measured under names of their own, in the span; null if they have none. */
+  readonly measured: MeasuredPast | null;
   readonly chart: ChartValue;
   /** Of the shown span, and of 24 hours, 30 and 90 days. */
   readonly figures: readonly { readonly name: string; readonly figures: HistoryFigures }[];
@@ -38,8 +42,10 @@ export interface TargetValue {
   readonly past: Past | null;
   /** Whether the viewer may run its check from here. */
   readonly mayCheck: boolean;
-  /** Whether the viewer may remove it from the configuration. */
-  readonly mayEdit: boolean;
+  /** What the viewer may do with it in the configuration. */
+  readonly editing: Markup;
+  /** What was done to it just now. */
+  readonly notice: Markup;
 }
 
 /** How it is, from where, how it was: one sentence. */
@@ -86,10 +92,10 @@ export const daysPart = ({ past, target, now }: TargetValue): Markup =>
   html`<div data-part="days">${past === null ? nothing : html`<div class="paper">${dayBars(past, now, targetHref(target.name))}<p class="row spread small soft"><span>${texts.status.daysAgo}</span><span data-readout>${daysInWords(past)}</span><span>${texts.status.today}</span></p></div>`}</div>`;
 
 export const rulesPart = ({ target }: TargetValue): Markup =>
-  html`<h2>${texts.target.rules}</h2><ul>${target.rules.map(({ name, words: rule, severity }) => html`<li><strong>${name}</strong> (${severity}): ${rule}</li>`)}</ul>`;
+  html`<h2>${texts.target.rules}${about('rules', texts.target.rules)}</h2><ul>${target.rules.map(({ name, words: rule, severity }) => html`<li><strong>${name}</strong> (${severity}): ${rule}</li>`)}</ul>`;
 
-export const incidentsPart = ({ incidents, now, mayEdit, target }: TargetValue): Markup =>
-  html`<h2>${texts.target.incidents}</h2><div data-part="incidents">${incidentList(incidents, now)}</div>${mayEdit ? removalForm(target.name) : nothing}`;
+export const incidentsPart = ({ incidents, now, editing }: TargetValue): Markup =>
+  html`<h2>${texts.target.incidents}</h2><div data-part="incidents">${incidentList(incidents, now)}</div>${editing}`;
 
 /** Whether a target calls by itself, so that no node checks it. */
 export const isJob = ({ check }: Pick<LiveTarget, 'check'>): boolean => !probedTypeNames.includes(check);
@@ -97,7 +103,7 @@ export const isJob = ({ check }: Pick<LiveTarget, 'check'>): boolean => !probedT
 export function targetContent(value: TargetValue): Markup {
   const { target, mayCheck } = value;
   const words = texts.target;
-  return html`<div data-part="head">${headOf(value)}${glance(value)}</div>
+  return html`${value.notice}<div data-part="head">${headOf(value)}${glance(value)}</div>
 ${
   mayCheck
     ? html`<form class="row" method="post" action="/actions/check"><input type="hidden" name="target" value="${target.name}"><button class="quiet">${words.checkNow}</button></form>`
@@ -109,8 +115,8 @@ ${daysPart(value)}
 <div class="paper plot" data-series="${targetHref(target.name)}/series" data-words="${JSON.stringify(words.plot)}"><div data-part="chart">${latencyChart(value.chart, value.view.node)}</div></div>
 <div data-part="events">${eventList(value.chart)}</div>
 <div data-part="figures">${figuresTable(value)}</div>
-<h2>${words.rounds}</h2><div data-part="rounds">${value.rounds.length === 0 ? html`<p class="soft">${words.noRounds}</p>` : roundsGrid(value.rounds)}</div>
-${smoke(target)}
+<h2>${words.rounds}${about('verdicts', words.rounds)}</h2><div data-part="rounds">${value.rounds.length === 0 ? html`<p class="soft">${words.noRounds}</p>` : roundsGrid(value.rounds)}</div>
+${smoke(target)}${measuredValues(value.measured, measuredSpan(value.span))}
 <h2>${words.last}</h2><div data-part="last">${lastRound(value)}</div>
 ${certificates(value.changes, value.now)}${answers(value.changes)}
 ${rulesPart(value)}${incidentsPart(value)}`;
@@ -118,9 +124,9 @@ ${rulesPart(value)}${incidentsPart(value)}`;
 
 export function figuresTable({ figures }: TargetValue): Markup {
   const words = texts.target;
-  const time = (seconds: number | undefined) =>
-    html`<td class="num">${seconds === undefined ? '–' : formatSeconds(seconds)}</td>`;
-  return html`<div class="scroll" tabindex="0" role="region" aria-label="${words.figures}"><table><thead><tr><th scope="col">${words.span}</th><th scope="col" class="num">${words.uptime}</th><th scope="col" class="num">${words.down}</th><th scope="col" class="num">min</th><th scope="col" class="num">p50</th><th scope="col" class="num">p95</th><th scope="col" class="num">p99</th><th scope="col" class="num">max</th><th scope="col" class="num">${words.answers}</th></tr></thead><tbody>${figures.map(
+  const time = (name: string, seconds: number | undefined) =>
+    html`<td class="num" data-label="${name}">${seconds === undefined ? '–' : formatSeconds(seconds)}</td>`;
+  return html`<div class="scroll" tabindex="0" role="region" aria-label="${words.figures}"><table class="cards"><thead><tr><th scope="col">${words.span}</th><th scope="col" class="num">${words.uptime}</th><th scope="col" class="num">${words.down}</th><th scope="col" class="num">min</th><th scope="col" class="num">p50</th><th scope="col" class="num">p95</th><th scope="col" class="num">p99</th><th scope="col" class="num">max</th><th scope="col" class="num">${words.answers}</th></tr></thead><tbody>${figures.map(
     ({ name, figures: one }) => {
       const { uptime, since, time: spent, latency, answers } = one;
       const knownMs = watchedMs(one);
@@ -128,8 +134,12 @@ export function figuresTable({ figures }: TargetValue): Markup {
         knownMs === null || since === null
           ? nothing
           : html` <span class="small soft">${texts.overview.since} ${shortMoment(since)} (${roundedDuration(knownMs)})</span>`;
+      const excluded =
+        spent === null || spent.excluded === 0
+          ? nothing
+          : html` <span class="small soft">${words.excluded(describeDuration(spent.excluded))}</span>`;
       const most = hasPercentiles(one) ? one.latency : undefined;
-      return html`<tr><th scope="row" class="brief">${name}</th><td class="num">${percent(uptime)}${known}</td><td class="num">${spent === null || spent.down === 0 ? '–' : describeDuration(spent.down)}</td>${time(latency?.min)}${time(most?.p50)}${time(most?.p95)}${time(most?.p99)}${time(latency?.max)}<td class="num">${answered(answers)}</td></tr>`;
+      return html`<tr><th scope="row" class="brief">${name}</th><td class="num" data-label="${words.uptime}">${percent(uptime)}${known}${excluded}</td><td class="num" data-label="${words.down}">${spent === null || spent.down === 0 ? '–' : describeDuration(spent.down)}</td>${time('min', latency?.min)}${time('p50', most?.p50)}${time('p95', most?.p95)}${time('p99', most?.p99)}${time('max', latency?.max)}<td class="num" data-label="${words.answers}">${answered(answers)}</td></tr>`;
     },
   )}</tbody></table></div>${figures.some(({ figures: { latency } }) => latency !== null && latency.count < leastAnswers) ? html`<p class="small soft">${words.fewAnswers(leastAnswers)}</p>` : nothing}`;
 }
@@ -148,8 +158,8 @@ function lastRound({ target }: TargetValue): Markup {
 export function incidentList(incidents: readonly PastIncident[], now: number): Markup {
   const words = texts.target;
   if (incidents.length === 0) return html`<p class="soft">${words.noIncidents}</p>`;
-  return html`<div class="scroll" tabindex="0" role="region" aria-label="${words.incidents}"><table><thead><tr><th scope="col">${words.incident}</th><th scope="col">${words.rule}</th><th scope="col">${words.began}</th><th scope="col">${words.lasted}</th><th scope="col">${words.cause}</th></tr></thead><tbody>${incidents.map(
+  return html`<div class="scroll" tabindex="0" role="region" aria-label="${words.incidents}"><table class="cards"><thead><tr><th scope="col">${words.incident}</th><th scope="col">${words.rule}</th><th scope="col">${words.began}</th><th scope="col">${words.lasted}</th><th scope="col">${words.cause}</th></tr></thead><tbody>${incidents.map(
     ({ id, target, rule, word, startedAt, endedAt, cause }) =>
-      html`<tr><th scope="row"><a href="${incidentHref(id)}"><span class="state ${endedAt === null ? shapeOf(word) : 'over'}">${word}</span> ${target}</a></th><td>${rule}</td><td>${recentMoment(startedAt)}</td><td class="brief">${describeDuration(Math.max(0, (endedAt ?? now) - startedAt))}${endedAt === null ? ` ${words.goesOn}` : ''}</td><td class="wrap">${foreign(cause)}</td></tr>`,
+      html`<tr><th scope="row"><a href="${incidentHref(id)}"><span class="state ${endedAt === null ? shapeOf(word) : 'over'}">${word}</span> ${target}</a></th><td data-label="${words.rule}">${rule}</td><td data-label="${words.began}">${recentMoment(startedAt)}</td><td class="brief" data-label="${words.lasted}">${describeDuration(Math.max(0, (endedAt ?? now) - startedAt))}${endedAt === null ? ` ${words.goesOn}` : ''}</td><td class="wrap">${foreign(cause)}</td></tr>`,
   )}</tbody></table></div>`;
 }

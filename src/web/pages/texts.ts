@@ -20,6 +20,7 @@ export const texts = {
     down: 'down',
     unknown: 'unknown',
     maintenance: 'maintenance',
+    excluded: 'excluded',
     waiting: 'waiting',
     warning: 'warning',
   },
@@ -43,6 +44,7 @@ export const texts = {
   map: {
     label: 'World map of the nodes',
     caption: 'A mark stands in the middle of a country for all nodes in it.',
+    byTime: (bounds: readonly string[]) => `The fainter, the slower: from ${bounds.join(', ')} on.`,
   },
   overview: overviewTexts,
   status: statusTexts,
@@ -76,17 +78,27 @@ export const texts = {
   },
   report: {
     waiting: (host: string, done: number, all: number) => `${host}: ${done} of ${count(all, 'node')} have answered`,
-    outcome(host: string, did: string, counts: { up: number; down: number; unknown: number; all: number }) {
+    outcome(
+      host: string,
+      did: string,
+      counts: { up: number; down: number; unknown: number; all: number },
+      { median, lost }: { readonly median: string | null; readonly lost: string | null },
+    ) {
       const { up, down, unknown, all } = counts;
       const rest = [down > 0 ? `${down} did not` : '', unknown > 0 ? `${unknown} could not check` : ''].filter(Boolean);
       const whom = up === all && all > 1 ? `all ${all} nodes` : `${up} of ${count(all, 'node')}`;
-      return `${host}: ${whom} ${did}${rest.length === 0 ? '' : `; ${rest.join(', ')}`}`;
+      const figures = [median === null ? '' : `median ${median}`, lost === null ? '' : `${lost} lost`].filter(Boolean);
+      return [
+        `${host}: ${whom} ${did}`,
+        ...[rest, figures].filter(({ length }) => length > 0).map((one) => one.join(', ')),
+      ].join('; ');
     },
     started: 'Started',
     node: 'Node',
     place: 'Place',
     result: 'Result',
     time: 'Time',
+    families: 'IPv4, IPv6',
     address: 'Address',
     phases: 'Phases',
     details: 'Details',
@@ -96,6 +108,7 @@ export const texts = {
     json: 'As JSON',
     share: 'Copy the link',
     shared: 'Copied',
+    picture: 'Picture',
     unknownPlace: 'unknown place',
     by: (whose: string) => `Caused ${whose}.`,
     asConfigured: (target: string) => `The check of ${target}, as it is configured.`,
