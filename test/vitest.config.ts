@@ -31,9 +31,29 @@ const project = (
   },
 });
 
-// Whole programs wait for most of their time, so files of the three projects run beside each other, two more than there are
+// Whole programs wait for most of their time, so files of the three projects run beside each other, three more than there are
 // processors. Unit and contract tests compute, and run before them.
-const ofPrograms = { retry, maxWorkers: availableParallelism() + 2, sequence: { groupOrder: 2 } };
+const ofPrograms = { retry, maxWorkers: availableParallelism() + 3, sequence: { groupOrder: 2 } };
+
+// Of these a run would wait for the last one. Without a run before, vitest knows the sizes of files only.
+const slowest = [
+  'integration/pages.test.ts',
+  'integration/hubs/',
+  'integration/evidence',
+  'integration/checks/paths.test.ts',
+  'integration/new-check-type.test.ts',
+  'integration/hanging-disk.test.ts',
+  'integration/set-clock.test.ts',
+  'e2e/bundle.test.ts',
+  'e2e/monitor.test.ts',
+  'browser/lost.test.ts',
+  'browser/hard.test.ts',
+  'browser/monitor.test.ts',
+];
+const rankOf = ({ moduleId }: TestSpecification) => {
+  const rank = slowest.findIndex((part) => moduleId.includes(`/test/${part}`));
+  return rank < 0 ? slowest.length : rank;
+};
 
 /**
  * The order of test files: those of projects that run together take turns, in proportion to their number, the longest first. Files of
@@ -43,10 +63,12 @@ class MixedOrder extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const byProject = Map.groupBy(await super.sort(files), ({ project }) => project.name);
     const placed = [...byProject.values()].flatMap((some) =>
-      some.map((file, index) => {
-        const { isolate, sequence } = file.project.config;
-        return { file, group: sequence.groupOrder, place: isolate ? index / some.length : 0 };
-      }),
+      some
+        .toSorted((a, b) => rankOf(a) - rankOf(b))
+        .map((file, index) => {
+          const { isolate, sequence } = file.project.config;
+          return { file, group: sequence.groupOrder, place: isolate ? index / some.length : 0 };
+        }),
     );
     return placed.toSorted((a, b) => a.group - b.group || a.place - b.place).map(({ file }) => file);
   }
@@ -61,11 +83,11 @@ export default defineConfig({
     projects: [
       // Nothing here mocks a module or leaves a global behind, so files share a worker and what it has imported.
       project('unit', 60_000, { isolate: false, pool: 'threads' }),
-      // Their servers answer late on purpose, so that one more file than there are processors is under way.
+      // Their servers answer late on purpose, so that four more files than there are processors are under way.
       project('contract', 60_000, {
         isolate: false,
         retry,
-        maxWorkers: availableParallelism() + 1,
+        maxWorkers: availableParallelism() + 4,
         sequence: { groupOrder: 1 },
       }),
       project('integration', 240_000, ofPrograms),

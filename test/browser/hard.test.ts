@@ -17,7 +17,9 @@ const small = [devices.desktop, devices.phone];
 test('with a thousand targets of which nothing is known yet the pages are good, and one screen shows all', async (context) => {
   const browser = await openBrowser(context);
   await using program = await createProgram();
-  const names = Array.from({ length: 1_000 }, (_, index) => `target-${index}`);
+  const names = Array.from({ length: 1_000 }, (_, index) =>
+    index === 7 ? 'target-7' : `shop-front-end-of-production-${index}`,
+  );
   const { url } = await program.start(`
 data: watchpost.db
 http: { listen: 127.0.0.1:0 }
@@ -35,8 +37,26 @@ ${names.map((name, index) => `  ${name}: { check: tcp, host: "127.0.0.1:9", cron
       await expectGoodInBoth(tab);
     }
   }
+  await using desk = await openTab(browser, url, devices.desktop);
+  await desk.page.goto('/');
+  const heights = await desk.page
+    .locator('[data-order]')
+    .evaluateAll((rows) => rows.map((row) => row.getBoundingClientRect().height));
+  expect(Math.max(...heights)).toBeLessThanOrEqual(32);
   await using wall = await openTab(browser, url, devices.wall);
   await wall.page.goto('/?view=wall');
+  const hidden = await wall.page.locator('.tile').evaluateAll(
+    (tiles) =>
+      tiles.filter((tile) => {
+        // The end of a name tells targets apart.
+        const range = tile.ownerDocument.createRange();
+        range.selectNode(tile.lastChild ?? tile);
+        const { right, width } = range.getBoundingClientRect();
+        return width === 0 || right > tile.getBoundingClientRect().right;
+      }).length,
+  );
+  expect(hidden).toBe(0);
+  expect(await wall.page.evaluate('document.querySelectorAll("*").length')).toBeLessThan(3_000);
   expect(await wall.page.locator('.tile').count()).toBe(1_000);
   expect(await wall.page.locator('.tile').last().boundingBox()).toMatchObject({ height: expect.any(Number) });
   const last = await wall.page.locator('.tile').last().boundingBox();

@@ -4,6 +4,7 @@ import { expectGoodInBoth, openBrowser, openTab } from '../support/browser.ts';
 import { createProgram } from '../support/program.ts';
 
 const secret = 'Zk3vTq9wPb7xLm2cJr5nYd8s';
+const other = 'Hd6sWm4tKx8vRj3nBq7yLc2p';
 
 test('a job has a page of its own with runs, output and the next expected call, and no nodes', async (context) => {
   const browser = await openBrowser(context);
@@ -11,7 +12,9 @@ test('a job has a page of its own with runs, output and the next expected call, 
   const { url } = await program.start(`
 data: watchpost.db
 http: { listen: 127.0.0.1:0 }
-targets: { backup: { check: heartbeat, host: db1, every: 1d, secret_hash: ${sha256(secret)} } }
+targets:
+  backup: { check: heartbeat, host: db1, every: 1d, secret_hash: ${sha256(secret)} }
+  quick: { check: heartbeat, host: db1, every: 2s, grace: 1s, secret_hash: ${sha256(other)} }
 `);
   const call = async (path: string, body = '') => {
     const { status } = await fetch(`${url}/beat/${secret}${path}`, { method: 'POST', body });
@@ -35,5 +38,11 @@ targets: { backup: { check: heartbeat, host: db1, every: 1d, secret_hash: ${sha2
   expect(text).not.toMatch(/zz0|Watchpost|Latency|from \d+ of \d+ node/);
   await expectGoodInBoth(tab);
   await page.setViewportSize({ width: 400, height: 800 });
+  await expectGoodInBoth(tab);
+
+  expect((await fetch(`${url}/beat/${other}`, { method: 'POST' })).status).toBe(200);
+  await page.goto('/targets/quick');
+  await runs.filter({ hasText: 'no ping' }).first().waitFor({ timeout: 30_000 });
+  await page.locator('.glance').getByText('overdue for').waitFor({ timeout: 30_000 });
   await expectGoodInBoth(tab);
 });

@@ -16,6 +16,7 @@ targets:
   other: { check: tcp, host: "${new URL(target).host}", timeout: 900ms }
   last: { check: tcp, host: "${new URL(target).host}", timeout: 900ms }
 rules: { down: { rounds: 2, recover: 2 } }
+notify: { phones: { push: {} } }
 pages: { status: { targets: { shop: Web shop } } }
 `;
 
@@ -76,7 +77,20 @@ test('every page is walked and used by keyboard alone', async (context) => {
   const { page } = tab;
   await page.goto('/');
   await heading(tab, /All 4 targets are up\./);
-  for (const path of ['/', '/?view=wall', '/targets/shop', '/incidents', '/check', '/nodes', '/status', '/nothing']) {
+  for (const path of [
+    '/',
+    '/?view=wall',
+    '/targets/shop',
+    '/incidents',
+    '/check',
+    '/nodes',
+    '/devices',
+    '/changes',
+    '/docs',
+    '/docs/pages',
+    '/status',
+    '/nothing',
+  ]) {
     await page.goto(path);
     await heading(tab, /./);
     expect([path, await walk(page)]).toEqual([path, []]);

@@ -102,6 +102,35 @@ test('every page about targets is good on phone, desktop and wall, in light and 
   );
 });
 
+test('the pages of devices, changes, documentation and performance data are good on phone, desktop and wall, in light and dark', async (context) => {
+  const browser = await openBrowser(context);
+  await using program = await createProgram();
+  const { url } = await program.start(`
+data: watchpost.db
+http: { listen: 127.0.0.1:0, public_url: https://hub.example }
+nodes: { de1: {} }
+plugins: { disk: [/bin/echo, "DISK OK | /=2643MB;5948;5958;0;5968 inodes=4%;@10:20;30 a-label-that-is-longer-than-a-phone-is-wide-and-has-no-room=1"] }
+targets: { disk: { check: plugin, plugin: disk, host: 127.0.0.1, every: 1s, timeout: 900ms } }
+notify: { ops: { push: {} } }
+`);
+  await using first = await openTab(browser, url);
+  await expect
+    .poll(
+      async () => {
+        await first.page.goto('/targets/disk');
+        return first.page.getByRole('heading', { name: 'Values' }).count();
+      },
+      { timeout: 60_000, interval: 1_000 },
+    )
+    .toBe(1);
+  await look(
+    browser,
+    url,
+    ['/targets/disk', '/devices', '/changes', '/docs', '/docs/checks', '/docs/pages', '/docs/decisions/README'],
+    [/disk is up/, /No device/, /Changes/, /Documentation/, /Checks/, /Pages/, /[Dd]ecisions/],
+  );
+});
+
 test('the chart zooms by mouse, wheel and keys, keeps its span in the address, and draws what the server drew without scripts', async (context) => {
   const browser = await openBrowser(context);
   await using target = await startHttpTarget();
@@ -146,6 +175,13 @@ test('the chart zooms by mouse, wheel and keys, keeps its span in the address, a
   await expectGood(tab);
   await page.keyboard.press('Escape');
   await expect.poll(() => new URL(page.url()).search).toBe('');
+
+  // A page that gets a part that it did not have is exchanged as a whole, but for its chart.
+  await page.locator('[data-part="rounds"]').evaluate((part) => part.remove());
+  await page.locator('[data-part="rounds"]').waitFor();
+  await chart.focus();
+  await page.keyboard.press('-');
+  await page.waitForURL(/from=.*to=/);
 
   await using plain = await openTab(browser, url, { javaScriptEnabled: false });
   await plain.page.goto('/targets/shop?from=2026-01-01T00:00:00Z&to=2026-01-01T06:00:00Z');

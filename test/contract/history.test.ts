@@ -58,12 +58,66 @@ test('figures of a target count its downtime by verdicts, and its answers and ti
     down: 2 * minute,
     unknown: 0,
     maintenance: 0,
+    excluded: 0,
     unwatched: 0,
   });
   expect(figures.uptime).toBeCloseTo(0.8);
   expect(figures.answers).toEqual({ up: 15, down: 5, unknown: 0, late: 0 });
   expect(figures.latency).toMatchObject({ count: 15, min: 0.01, max: 0.1 });
   expect(figures.latency?.mean).toBeCloseTo((0.01 + 0.02 + 0.03 + 0.04 + 0.07 + 0.08 + 0.09 + 0.1 + 0.7) / 15);
+});
+
+test('excluded time counts for nothing in figures, series, periods and budgets, and results stay as they were', async () => {
+  const objective = { ratio: 0.5, overMs: 60 * minute };
+  const { store, reader, clock } = open([knownTarget('shop', { objective }), knownTarget('mail')]);
+  await play(store, clock);
+  const span = { from: start, to: start + 10 * minute };
+  const spent = async () => (await reader.budgets())[0]?.spentMs;
+  expect(await spent()).toBe(2 * minute);
+  const exclusion = { id: 'e1', target: 'shop', why: 'provider', createdAt: clock.now() };
+  store.addExclusion({ ...exclusion, from: start + 4.5 * minute, to: start + 8 * minute });
+  store.addExclusion({ ...exclusion, id: 'e2', target: 'other', ...span });
+  const figures = await reader.figures({ ...span, of: { target: 'shop' } });
+  expect(figures.time).toMatchObject({ up: 6 * minute, partial: 0, down: minute / 2, excluded: 3.5 * minute });
+  expect(figures.answers).toEqual({ up: 15, down: 5, unknown: 0, late: 0 });
+  expect(await spent()).toBe(minute / 2);
+  const { parts } = await reader.series({ ...span, of: { target: 'shop' }, points: 20 });
+  expect(parts.map(({ uptime }) => uptime)).toEqual([1, 1, 1, 1, 0, null, null, null, 1, 1]);
+  const periods = await reader.periods('shop', span);
+  const minutes = (at: number) => (at - start) / minute;
+  expect(periods.map(({ from, to, isExcluded }) => [minutes(from), minutes(to), isExcluded])).toEqual([
+    [0, 4, false],
+    [4, 4.5, false],
+    [4.5, 8, true],
+    [8, 10, false],
+  ]);
+  const rounds = await reader.rounds('shop', { limit: 5 });
+  expect(rounds.map(({ status }) => status)).toEqual(['up', 'up', 'up', 'partial', 'down']);
+  expect(await reader.now({ target: 'shop' })).toMatchObject([{ status: 'up', since: start + 7 * minute }]);
+  expect(await reader.exclusions({ ...span, target: 'shop' })).toMatchObject([{ id: 'e1' }]);
+  expect(await reader.exclusions(span)).toMatchObject([{ id: 'e2' }, { id: 'e1' }]);
+
+  for (const one of store.exclusions()) store.removeExclusion(one);
+  expect(await spent()).toBe(2 * minute);
+  store.addExclusion({ ...exclusion, id: 'e3', target: null, ...span });
+  expect((await reader.figures({ ...span, of: { target: 'shop' } })).uptime).toBeNull();
+  expect((await reader.figures({ ...span, of: { target: 'mail' } })).time).toMatchObject({ excluded: 10 * minute });
+});
+
+test('sealed time is excluded to the millisecond: verdicts are kept by periods', async () => {
+  const { store, reader, clock } = open([knownTarget('shop')]);
+  await play(store, clock);
+  await clock.advance(3 * 86_400_000);
+  while (store.upkeep());
+  const span = { from: start, to: start + 60 * minute };
+  expect(store.history.kept().daysUntil).toBeGreaterThan(span.to);
+  const figures = async () => reader.figures({ ...span, of: { target: 'shop' } });
+  const before = await figures();
+  const from = start + 4 * minute + 123;
+  store.addExclusion({ id: 'e1', target: 'shop', why: 'x', createdAt: clock.now(), from, to: start + 6 * minute });
+  const after = await figures();
+  expect(after.time).toEqual({ ...before.time, down: 123, excluded: 2 * minute - 123 });
+  expect([after.answers, after.latency]).toEqual([before.answers, before.latency]);
 });
 
 test('figures of a node go by its answers', async () => {

@@ -37,7 +37,16 @@ test('notes outlive a restart until they are removed', async () => {
   const path = join(folder.path, 'watchpost.db');
   const clock = new FakeClock();
   await using first = openAt(path, clock);
-  const note = { id: 'a', page: 'status', words: 'We move.', createdAt: start, endsAt: null };
+  const note = {
+    id: 'a',
+    page: 'status',
+    words: 'We move.',
+    createdAt: start,
+    endsAt: null,
+    thread: null,
+    stage: null,
+    targets: [],
+  };
   first.addNote(note);
   first.addNote({ ...note, id: 'b', createdAt: start + 1, endsAt: start + 60_000 });
   await first.close();

@@ -78,6 +78,9 @@ async function settled(clock: FakeClock, store: Store): Promise<void> {
   await idle;
 }
 
+const load = { label: 'load', value: 4, unit: 'ms', warning: '5', critical: null };
+const measurement = { target: 'shop', node: 'de1', at: start, values: [load] };
+
 test('two stores that apply one log hold the same, whatever row numbers they have', () =>
   withWorld(async (world, clock) => {
     const { leader, follower } = world;
@@ -104,8 +107,63 @@ test('two stores that apply one log hold the same, whatever row numbers they hav
       lastGood: null,
     } as const;
     leader.addEvidence(incidentId, [{ ...gathered, at: start, node: 'de1', note: 'the node is not online' }]);
-    leader.addNote({ id: 'n1', page: 'status', words: 'works', createdAt: start, endsAt: null });
+    const exclusion = { id: 'e1', target: 'shop', from: start, to: start + 60_000, why: 'provider', createdAt: start };
+    leader.addExclusion(exclusion);
+    leader.addExclusion({ ...exclusion, id: 'e2', target: null });
+    leader.removeExclusion({ ...exclusion, id: 'e2', target: null });
+    leader.addNote({
+      id: 'n1',
+      page: 'status',
+      words: 'works',
+      createdAt: start,
+      endsAt: null,
+      thread: null,
+      stage: null,
+      targets: [],
+    });
+    const subscriber = {
+      id: 's',
+      page: 'status',
+      address: 'ann@example.com',
+      language: 'de',
+      secret: 'x',
+      askedAt: start,
+      confirmedAt: start,
+    };
+    const mail = {
+      id: 'm',
+      subscriber: 's',
+      news: [{ kind: 'confirm' }],
+      createdAt: start,
+      nextAttemptAt: start,
+    } as const;
+    const device = {
+      id: 'd',
+      recipient: 'ops',
+      name: 'Firefox on Android',
+      user: 'ann',
+      origin: 'https://watch.example',
+      endpoint: 'https://push.example/send/x',
+      p256dh: 'x',
+      auth: 'y',
+      createdAt: start,
+    };
+    leader.writeDevice({ kind: 'device', device });
+    leader.writeDevice({ kind: 'device', device: { ...device, id: 'gone', createdAt: start + 1 } });
+    leader.writeDevice({ kind: 'device', device: { ...device, name: 'Phone' } });
+    leader.writeDevice({ kind: 'device removed', id: 'gone' });
+    leader.writeSubscription({ kind: 'subscriber', subscriber });
+    const events = [{ page: 'status', name: 'e', at: start }];
+    leader.writeSubscription({ kind: 'mails', events, mails: [{ ...mail, attempts: 0 }] });
+    leader.writeSubscription({ kind: 'mail retried', id: 'm', nextAttemptAt: start + 1, attempts: 1 });
+    // Its subscriber has left meanwhile.
+    leader.writeSubscription({
+      kind: 'mails',
+      events: [],
+      mails: [{ ...mail, id: 'm2', subscriber: 'gone', attempts: 0 }],
+    });
     leader.addChanges([{ target: 'shop', kind: 'answers', node: 'de1', at: start, value: '192.0.2.1' }]);
+    leader.addMeasurements([measurement]);
     const late = leader.recordLate({
       target: 'shop',
       dueAt: start,
@@ -116,6 +174,10 @@ test('two stores that apply one log hold the same, whatever row numbers they hav
     await settled(clock, leader);
     expect(['stored', 'revised']).toContain(await late);
     world.follow(follower);
+    expect(follower.subscribers('status')).toEqual([subscriber]);
+    expect(follower.devices()).toEqual([{ ...device, name: 'Phone' }]);
+    expect(follower.announcedEvents('status')).toEqual(events);
+    expect(follower.dueMails(start + 1, 10)).toEqual([{ ...mail, nextAttemptAt: start + 1, attempts: 1 }]);
     expect(follower.evidenceOf(incidentId)).toHaveLength(1);
     expect(follower.evidenceOf(incidentId)).toEqual(leader.evidenceOf(incidentId));
     const [one, two] = [history('a'), history('b')];
@@ -124,8 +186,13 @@ test('two stores that apply one log hold the same, whatever row numbers they hav
     expect(one.incidents).toEqual(two.incidents);
     expect(one.results).toEqual(two.results.filter(({ target }) => target !== 'other'));
     expect(follower.silences(start)).toEqual(leader.silences(start));
+    expect(follower.exclusions()).toEqual([exclusion]);
+    expect(leader.exclusions()).toEqual([exclusion]);
     expect(follower.notes()).toEqual(leader.notes());
     expect(follower.changesOf('shop')).toEqual(leader.changesOf('shop'));
+    const hour = { from: start, to: start + 3_600_000 };
+    expect(follower.measured('shop', hour).series).toHaveLength(1);
+    expect(follower.measured('shop', hour)).toEqual(leader.measured('shop', hour));
     expect(follower.history.periods('shop', { from: 0, to: Infinity })).toEqual(
       leader.history.periods('shop', { from: 0, to: Infinity }),
     );
@@ -174,7 +241,16 @@ test('a write that cannot be made is left out on every hub alike', () =>
     const { leader, follower } = world;
     const history = (name: string) => world.historyOf(name);
     follower.shared?.apply([], beforeAll);
-    const note = { id: 'n1', page: 'status', words: 'once', createdAt: start, endsAt: null };
+    const note = {
+      id: 'n1',
+      page: 'status',
+      words: 'once',
+      createdAt: start,
+      endsAt: null,
+      thread: null,
+      stage: null,
+      targets: [],
+    };
     leader.addNote(note);
     leader.addNote({ ...note, words: 'twice' });
     const stored = leader.record(opening('shop', start));

@@ -1,10 +1,14 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import type { Random } from '#kernel/random.ts';
 import { type Fleet, type FleetHub, startFleet } from '../support/fleet.ts';
-import { historyOf } from '../support/fleet-history.ts';
+import { type FleetHistory, snapshotOf } from '../support/fleet-history.ts';
 import { eventually, query } from '../support/program.ts';
 import { seededRandom } from '../support/seeded-random.ts';
+import { createMachineClock, type MachineClock } from './machine-clock.ts';
 
-// Three hubs with one history, whose processes, links and NATS server fail at random while a target and the mail server come and go.
+// Three hubs with one history, whose processes, links, clocks and three NATS servers fail at random while a target and the mail server come and go.
 
 interface Outage {
   readonly from: number;
@@ -18,12 +22,29 @@ export interface HubsDay {
 
 const sleep = async (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
 
-const troubles = ['kill', 'stop', 'suspend', 'cut', 'server', 'yield'] as const;
-type Trouble = (typeof troubles)[number];
+const troubles = {
+  /** Of a hub. */
+  kill: 'SIGKILL',
+  stop: 'SIGTERM',
+  suspend: 'SIGSTOP',
+  cut: 'nothing gets through between a hub and NATS',
+  deaf: 'answers of NATS do not reach a hub',
+  clock: 'the clock of a hub is seconds off for a while',
+  yield: 'the leader hands over',
+  /** Of one of the nats-servers, or all. */
+  server: 'SIGKILL',
+  frozen: 'SIGSTOP',
+  forgotten: 'it loses its data',
+  servers: 'all are killed',
+} as const;
+type Trouble = keyof typeof troubles;
+const names = Object.keys(troubles) as Trouble[];
+const mostAheadMs = 2_000;
 
 // An outage is longer than a take-over, so that it is seen by whichever hub leads.
 const outageMs = 12_000;
-const toleranceMs = 3_000;
+// Clocks are off for a part of it.
+const toleranceMs = 6_000;
 
 export interface HubsDayOptions {
   readonly kills: number;
@@ -33,49 +54,78 @@ export interface HubsDayOptions {
 
 export async function playHubs({ kills, seed, report }: HubsDayOptions): Promise<HubsDay> {
   const random = seededRandom(seed);
-  await using fleet = await startFleet({ hubs: ['a', 'b', 'c'], nodes: ['us1', 'de1', 'jp1'] });
+  const folder = mkdtempSync(join(tmpdir(), 'watchpost-hubs-'));
+  using _ = { [Symbol.dispose]: () => rmSync(folder, { recursive: true, force: true }) };
+  const hubs = ['a', 'b', 'c'];
+  const clocks = new Map(hubs.map((name) => [name, createMachineClock(mkdtempSync(join(folder, name)))]));
+  const environments = Object.fromEntries(
+    [...clocks].map(([name, { words, environment }]) => [name, { ...environment, NODE_OPTIONS: words.join(' ') }]),
+  );
+  await using fleet = await startFleet({ hubs, nodes: ['us1', 'de1', 'jp1'], serverCount: 3, environments });
   for (const hub of fleet.hubs) await hub.start();
   await fleet.leader();
   await fleet.agreed();
   const counts: Record<Trouble | 'outages', number> = {
-    kill: 0,
-    stop: 0,
-    suspend: 0,
-    cut: 0,
-    server: 0,
-    yield: 0,
+    ...(Object.fromEntries(names.map((name) => [name, 0])) as Record<Trouble, number>),
     outages: 0,
   };
   const outages: Outage[] = [];
   let isOver = false;
   const weather = playWeather(fleet, seededRandom(seed + 1), outages, () => isOver);
+  let deck: Trouble[] = [];
   for (let done = 0; done < kills; done += 1) {
-    const trouble = troubles[Math.floor(random.next() * troubles.length)] ?? 'kill';
+    // Each kind happens before any happens again.
+    if (deck.length === 0) deck = [...names];
+    const [trouble = 'kill'] = deck.splice(Math.floor(random.next() * deck.length), 1);
     const hub = fleet.hubs[Math.floor(random.next() * fleet.hubs.length)];
     if (hub === undefined) continue;
     counts[trouble] += 1;
     report(`${new Date().toISOString()} ${trouble} ${hub.name}`);
-    await cause(trouble, hub, fleet, random);
+    await cause(trouble, { hub, fleet, random, clock: clocks.get(hub.name) });
     await sleep(2_000 + random.next() * 6_000);
   }
   isOver = true;
   await weather;
   await fleet.smtp.start();
   await fleet.leader();
+  try {
+    await untilOver(fleet);
+  } catch (error) {
+    report(await lastWords(fleet));
+    throw error;
+  }
+  await sleep(toleranceMs);
+  const histories = await historiesOf(fleet);
+  for (const hub of fleet.hubs) await hub.running?.end('SIGTERM');
+  return { counts: { ...counts, outages: outages.length, ...mailsOf(fleet) }, faults: faultsOf(histories, outages) };
+}
+
+async function untilOver(fleet: Fleet): Promise<void> {
   await eventually(120_000, () => {
     const open = query(fleet.hub('a').program.database, `SELECT id, rule, story FROM incidents WHERE ended_at IS NULL`);
     const due = query(fleet.hub('a').program.database, `SELECT * FROM deliveries WHERE state = 'pending'`);
     if (open.length + due.length > 0) throw new Error(`not all is over: ${JSON.stringify([open, due])}`);
   });
-  // Rounds go on while the hubs stop one after another.
-  const until = Date.now();
-  await sleep(toleranceMs);
-  await fleet.agreed();
-  for (const hub of fleet.hubs) await hub.running?.end('SIGTERM');
-  return { counts: { ...counts, outages: outages.length, ...mailsOf(fleet) }, faults: faultsOf(fleet, outages, until) };
 }
 
-async function cause(trouble: Trouble, hub: FleetHub, fleet: Fleet, random: Random): Promise<void> {
+/** What the hubs say of themselves, and logged last. */
+async function lastWords(fleet: Fleet): Promise<string> {
+  const statuses = await fleet.statuses();
+  const logs = fleet.hubs.flatMap(({ name, running }) =>
+    (running?.log ?? []).slice(-8).map((line) => `${name}: ${JSON.stringify(line)}`),
+  );
+  return [...statuses.map((status) => JSON.stringify(status)), ...logs].join('\n');
+}
+
+interface TroubledParts {
+  readonly hub: FleetHub;
+  readonly clock: MachineClock | undefined;
+  readonly fleet: Fleet;
+  readonly random: Random;
+}
+
+async function cause(trouble: Trouble, { hub, clock, fleet, random }: TroubledParts): Promise<void> {
+  const server = fleet.servers[Math.floor(random.next() * fleet.servers.length)] ?? fleet.nats;
   const forMs = 1_000 + random.next() * 19_000;
   switch (trouble) {
     case 'kill':
@@ -88,13 +138,28 @@ async function cause(trouble: Trouble, hub: FleetHub, fleet: Fleet, random: Rand
       await sleep(forMs);
       return void hub.running?.process.kill('SIGCONT');
     case 'cut':
-      hub.link.swallow();
+    case 'deaf':
+      hub.link.swallow(trouble === 'cut' ? 'everything' : 'answers');
       await sleep(forMs);
       return hub.link.mend();
+    case 'clock':
+      clock?.set(Math.round((random.next() * 2 - 1) * mostAheadMs));
+      await sleep(forMs);
+      return clock?.set(0);
     case 'server':
-      await fleet.nats.stop();
+    case 'forgotten':
+      await server.stop();
+      if (trouble === 'forgotten') rmSync(join(server.folder, 'jetstream'), { recursive: true, force: true });
       await sleep(forMs / 2);
-      return fleet.nats.start();
+      return server.start();
+    case 'frozen':
+      server.signal('SIGSTOP');
+      await sleep(forMs);
+      return server.signal('SIGCONT');
+    case 'servers':
+      await Promise.all(fleet.servers.map(async (one) => one.stop()));
+      await sleep(forMs / 2);
+      return void (await Promise.all(fleet.servers.map(async (one) => one.start())));
     case 'yield': {
       const leader = (await fleet.statuses()).find(({ role }) => role === 'leader');
       // It may be away by now, and then another one takes over anyway.
@@ -126,23 +191,31 @@ const mailsOf = ({ smtp }: Fleet) => ({
   repeated: smtp.received.length - new Set(smtp.received.map(({ mail }) => mail.messageId)).size,
 });
 
-function faultsOf(fleet: Fleet, outages: readonly Outage[], until: number): readonly string[] {
+interface HubHistory {
+  readonly name: string;
+  readonly history: FleetHistory;
+}
+
+/** The histories of all hubs at the same position of the log. Rounds go on meanwhile. */
+async function historiesOf({ hubs }: Fleet): Promise<readonly HubHistory[]> {
+  return eventually(60_000, () => {
+    const histories = hubs.map((hub) => ({ name: hub.name, ...snapshotOf(hub) }));
+    const positions = new Set(histories.map(({ position }) => position));
+    if (positions.size > 1) throw new Error(`the positions differ: ${[...positions].join()}`);
+    return histories;
+  });
+}
+
+function faultsOf([first, ...others]: readonly HubHistory[], outages: readonly Outage[]): readonly string[] {
+  if (first === undefined) return ['there is no hub'];
   const faults: string[] = [];
-  const [first, ...others] = fleet.hubs;
-  if (first === undefined) return faults;
-  const historyUntil = (hub: FleetHub) => {
-    const { results, ...rest } = historyOf(hub);
-    return { ...rest, results: results.filter(({ due_at: dueAt }) => Number(dueAt) < until) };
-  };
-  const history = historyUntil(first);
-  for (const other of others) {
-    const theirs = historyUntil(other);
-    for (const part of ['results', 'incidents', 'deliveries', 'states'] as const) {
+  const { history } = first;
+  for (const { name, history: theirs } of others)
+    for (const part of Object.keys(history) as (keyof FleetHistory)[]) {
       const [one, two] = [JSON.stringify(history[part]), JSON.stringify(theirs[part])];
       if (one !== two)
-        faults.push(`${part} of ${first.name} and ${other.name} differ: ${difference(history[part], theirs[part])}`);
+        faults.push(`${part} of ${first.name} and ${name} differ: ${difference(history[part], theirs[part])}`);
     }
-  }
   const incidents = history.incidents
     .filter(({ rule }) => rule === 'quick')
     .map(({ id, started_at: from, ended_at: to }) => ({ id: String(id), from: Number(from), to: Number(to) }));
@@ -161,9 +234,11 @@ function faultsOf(fleet: Fleet, outages: readonly Outage[], until: number): read
 }
 
 function difference(one: readonly object[], two: readonly object[]): string {
-  const known = new Set(two.map((row) => JSON.stringify(row)));
-  const missing = one.filter((row) => !known.has(JSON.stringify(row)));
-  return `${one.length} and ${two.length} rows, first ${JSON.stringify(missing[0] ?? two.at(-1)).slice(0, 300)}`;
+  const beyond = (own: readonly object[], other: readonly object[]) => {
+    const known = new Set(other.map((row) => JSON.stringify(row)));
+    return (JSON.stringify(own.find((row) => !known.has(JSON.stringify(row)))) ?? 'nothing').slice(0, 300);
+  };
+  return `${one.length} and ${two.length} rows, only in the first ${beyond(one, two)}, only in the other ${beyond(two, one)}`;
 }
 
 const timeOf = (at: number) => new Date(at).toISOString();

@@ -13,6 +13,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { hashPassword } from '#kernel/password.ts';
 import { createProgram, eventually } from '../support/program.ts';
 import { needsProgram } from '../support/programs.ts';
 import { tcpServer } from '../support/tcp-servers.ts';
@@ -75,6 +76,41 @@ test('the installed package gives the command: version, schema, a round by a nod
   const { status, stdout, stderr } = watchpost('run', '--once', '--log-level', 'error', '--config', config);
   expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
   expect(stdout).toMatch(/^port +up +zz1 +up/m);
+});
+
+test('the installed package serves its documentation, with pictures, to those who may read pages', async () => {
+  await using program = await createProgram({ house: installed });
+  const { url, end } = await program.start(
+    'data: watchpost.db\nhttp: { listen: 127.0.0.1:0 }\ntargets: { a: { check: ping, host: 127.0.0.1 } }\n',
+  );
+  const get = async (path: string, headers: Record<string, string> = {}) => {
+    const response = await fetch(`${url}${path}`, { headers: { accept: 'text/html', ...headers }, redirect: 'manual' });
+    return { status: response.status, type: response.headers.get('content-type'), text: await response.text() };
+  };
+  expect((await get('/')).text).toContain('<a href="/docs">Documentation</a>');
+  expect((await get('/docs')).text).toContain('<a href="/docs/alerting">Alerts</a>');
+  const checks = await get('/docs/checks');
+  expect(checks.text).toMatch(/<title>Checks · Watchpost<\/title>[\s\S]*<tr id="failure-codes-refused">/);
+  expect((await get('/docs/pages')).text).toContain('src="/docs/images/target.png"');
+  expect(await get('/docs/images/target.png')).toMatchObject({ status: 200, type: 'image/png' });
+  expect((await get('/docs/decisions/0005-no-build-step')).status).toBe(200);
+  for (const path of ['/docs/none', '/docs/..%2fpackage.json', '/docs/images/%2e%2e/checks.md.map'])
+    expect(await get(path)).toMatchObject({ status: 404 });
+  await end('SIGTERM');
+
+  await using guarded = await createProgram({ house: installed });
+  const hash = await hashPassword('correct horse');
+  const running = await guarded.start(
+    `data: watchpost.db\nhttp: { listen: 127.0.0.1:0, users: { ann: { password_hash: "${hash}" } } }\ntargets: { a: { check: ping, host: 127.0.0.1 } }\n`,
+  );
+  for (const path of ['/docs', '/docs/checks', '/docs/images/target.png']) {
+    const { status, headers } = await fetch(`${running.url}${path}`, {
+      headers: { accept: 'text/html' },
+      redirect: 'manual',
+    });
+    expect([status, headers.get('location')]).toEqual([303, `/login?next=${encodeURIComponent(path)}`]);
+  }
+  await running.end('SIGTERM');
 });
 
 /** The block of docs/api.md in this language. */

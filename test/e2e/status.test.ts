@@ -60,6 +60,26 @@ test('a status page, its JSON, feed and badges tell strangers of its own targets
   expect((await get('/status/nothing')).status).toBe(404);
   expect((await get('/')).status).toBe(403);
 
+  // Visitors get their language, by their browser or by choice; what they have chosen is remembered without knowing them.
+  const as = async (path: string, headers: Record<string, string>) => fetch(`${url}${path}`, { headers });
+  const german = await as('/status', { 'accept-language': 'de-AT,en;q=0.5' });
+  expect(german.headers.get('vary')).toMatch(/accept-language, cookie/);
+  expect(german.headers.get('set-cookie')).toBeNull();
+  const inGerman = await german.text();
+  expect(inGerman).toContain('<html lang="de">');
+  expect(inGerman).toContain('Alle Dienste funktionieren.');
+  const chosen = await as('/status?lang=ja', { 'accept-language': 'de' });
+  const cookie = chosen.headers.get('set-cookie') ?? '';
+  expect(cookie).toMatch(/^watchpost_language=ja; Path=\/;/);
+  expect(await chosen.text()).toContain('すべてのサービスは正常に稼働しています。');
+  const remembered = { cookie: cookie.split(';')[0] ?? '', 'accept-language': 'de' };
+  expect(await (await as('/status', remembered)).text()).toContain('<html lang="ja">');
+  expect(await (await as('/status/status/history', remembered)).text()).toContain('この月に障害は発生していません。');
+  for (const asked of ['xx', 'constructor', '', 'x'.repeat(3_000)])
+    expect((await as(`/status?lang=${asked}`, { 'accept-language': 'fr' })).headers.get('set-cookie')).toBeNull();
+  const none = await as('/status/nothing', { 'accept-language': 'es' });
+  expect([none.status, await none.text()]).toEqual([404, expect.stringContaining('Esta página de estado no existe.')]);
+
   await target.stop();
   await eventually(30_000, async () => expect(await json()).toMatchObject({ status: 'down' }));
   await eventually(90_000, async () =>
@@ -78,7 +98,7 @@ test('a status page, its JSON, feed and badges tell strangers of its own targets
 
   // The stream of a page shows what stands on the page, and begins with what changed since the page was drawn.
   expect((await get('/live/status/nothing')).status).toBe(404);
-  expect(text).toContain('data-live="/live/status"');
+  expect(text).toContain('data-live="/live/status?lang=en"');
   const since = /data-since="(\d+)"/.exec(text)?.[1] ?? '';
   let heard = '';
   const stream = await get(`/live/status?since=${since}`);
@@ -88,5 +108,15 @@ test('a status page, its JSON, feed and badges tell strangers of its own targets
     if (heard.includes('event: beat')) break;
   }
   expect(heard).toContain('Web shop is not working.');
+  // What follows a German page is German, whatever the browser prefers.
+  expect(inGerman).toContain('data-live="/live/status?lang=de"');
+  let heardInGerman = '';
+  const germanStream = await as(`/live/status?lang=de&since=${since}`, { 'accept-language': 'en' });
+  for await (const piece of germanStream.body ?? []) {
+    heardInGerman += Buffer.from(piece).toString();
+    if (heardInGerman.includes('event: beat')) break;
+  }
+  expect(heardInGerman).toContain('Web shop ist gestört.');
+  expect(heardInGerman).not.toContain('working');
   expect(heard).not.toMatch(/secret|Inside|127\.0\.0\.1/);
 });

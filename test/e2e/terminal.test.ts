@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { command } from '../support/command.ts';
 import { startHttpTarget } from '../support/http-target.ts';
-import { createProgram, eventually } from '../support/program.ts';
+import { createProgram, eventually, query } from '../support/program.ts';
 import { needsProgram } from '../support/programs.ts';
 import { openTerminal } from '../support/tmux.ts';
 import { closedPort } from '../support/tcp-servers.ts';
@@ -82,4 +82,53 @@ targets: { shop: { check: http, host: "${target.url}", every: 1s, timeout: 900ms
   await shows(/^\d\d:\d\d:\d\d {2}shop is up, was down for \d+\w/m);
   await terminal.press('C-c');
   await shows(/ended with 0/);
+});
+
+test('check mtr fills its table while it measures, and prints it once without a terminal', async (context) => {
+  needsProgram(context, 'tmux', 'tmux');
+  const args = ['check', 'mtr', '127.0.0.1', '--protocol', 'tcp', '--port', '9', '--packets', '5', '--interval', '1s'];
+  await using terminal = await openTerminal(args, { columns: 120, rows: 24 });
+  await eventually(patienceMs, async () =>
+    expect(await terminal.screen()).toMatch(
+      /^mtr 127\.0\.0\.1\n +hop +loss +sent[^]*\n +1 {2}127\.0\.0\.1 +0% +[1-4] /,
+    ),
+  );
+  await eventually(patienceMs, async () => expect(await terminal.screen()).toContain('ended with 0'));
+  expect((await terminal.screen()).trimEnd()).toMatch(
+    /^UP {2}mtr 127\.0\.0\.1\n {2}took [^\n]+\n +hop [^\n]+\n +1 {2}127\.0\.0\.1 +0% +5 [^]*ended with 0$/,
+  );
+  const { code, out } = await command(args);
+  expect(code).toBe(0);
+  expect(out).toMatch(/^UP {2}mtr 127\.0\.0\.1\n/);
+  expect(out.match(/127\.0\.0\.1 +0%/g)).toHaveLength(1);
+  expect(out).not.toContain('\u{1b}[');
+});
+
+test('a daemon goes on when its terminal is closed', async () => {
+  await using target = await startHttpTarget();
+  await using program = await createProgram();
+  const path = join(program.folder, 'watchpost.yaml');
+  const database = join(program.folder, 'watchpost.db');
+  const config = `
+data: ${database}
+http: { listen: 127.0.0.1:${await closedPort()} }
+targets:
+  shop: { check: http, host: "${target.url}", every: 1s, timeout: 900ms }
+`;
+  await writeFile(path, config);
+  const states = async () => JSON.parse((await command(['top', '--json', '--config', path])).out) as unknown;
+  {
+    await using terminal = await openTerminal(['run', '--config', path]);
+    await eventually(patienceMs, async () => expect(await terminal.screen()).toMatch(/Watching 1 target[^]*shop/));
+  }
+  const [holder] = query(`${database}.lock`, 'PRAGMA user_version');
+  const pid = Number(holder?.['user_version']);
+  using _daemon = { [Symbol.dispose]: () => void process.kill(pid, 'SIGTERM') };
+  // A change of a state is a line for the terminal.
+  await target.stop();
+  await eventually(patienceMs, async () =>
+    expect(await states()).toMatchObject([{ target: 'shop', status: 'down', check: 'http' }]),
+  );
+  await target.start();
+  await eventually(patienceMs, async () => expect(await states()).toMatchObject([{ status: 'up' }]));
 });

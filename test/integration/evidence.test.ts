@@ -54,7 +54,7 @@ notify:
     { node: 'fr1', is_failing: true },
   ]);
   const page = await (await fetch(`${url}/incidents/${id}`, { headers: { accept: 'text/html' } })).text();
-  expect(page).toMatch(/<h2>Evidence<\/h2>/);
+  expect(page).toMatch(/<h2>Evidence\b/);
   expect(page).toContain('evidence gathered at de1, fr1');
   expect(page).toMatch(refused);
   expect(await (await fetch(`${url}/incidents/${id}.md`)).text()).toMatch(/## Evidence\n\n- .*refuses TCP port/);

@@ -46,7 +46,7 @@ test('more than thirty endpoints of Gatus are imported, accepted, and see what G
   const imported = await commandHere(['import', 'gatus', path, '--to', to], { env });
   expect(imported).toMatchObject({ code: 0, err: '' });
   const checked = await commandHere(['config', 'check', '--config', to], { env });
-  expect(checked.out).toMatch(/is good: 38 targets on 1 node\n$/);
+  expect(checked.out).toMatch(/is good: 39 targets on 1 node\n$/);
   const { router: _needsRights, ...seen } = await verdicts(to);
   expect(seen).toEqual({
     ...Object.fromEntries(Object.keys(seen).map((name) => [name, 'up'])),
@@ -55,7 +55,7 @@ test('more than thirty endpoints of Gatus are imported, accepted, and see what G
     closed: 'down',
     'mail-for-long': 'down',
   });
-  expect(Object.keys(seen)).toHaveLength(36);
+  expect(Object.keys(seen)).toHaveLength(37);
 });
 
 test('a database of Uptime Kuma is imported, accepted, and sees what Kuma would see', async () => {
@@ -77,8 +77,57 @@ test('a database of Uptime Kuma is imported, accepted, and sees what Kuma would 
     orders: 'down',
     cache: 'down',
     sensor: 'down',
+    // No container engine is there.
+    container: 'unknown',
   });
-  expect(Object.keys(seen)).toHaveLength(29);
+  expect(Object.keys(seen)).toHaveLength(31);
+});
+
+test('--compare has Gatus and the imported checks judge the same responses, and writes nothing', async () => {
+  const to = join(folder, 'compared', 'watchpost.yaml');
+  const path = await livePath('gatus');
+  const { code, out, err } = await commandHere(['import', 'gatus', path, '--compare', '--to', to], { env });
+  expect({ code, err }).toEqual({ code: 0, err: '' });
+  expect(out).toMatch(/^22 http targets, 22 responses: all verdicts are equal\nnot compared, [^\n]* tcp 4, [^\n]*\n$/);
+  await expect(stat(to)).rejects.toThrow('ENOENT');
+});
+
+test('--compare lists the verdicts of Uptime Kuma that differ, and its exit code is 1', async () => {
+  const path = join(folder, 'compared.db');
+  const web = { type: 'json-query', interval: 1, url: servers.withPorts('http://127.0.0.1:18080/health.json') };
+  const refused = servers.withPorts('http://127.0.0.1:18099/');
+  makeKumaDatabase(path, 2, {
+    monitor: [
+      { id: 1, name: 'Same', ...web, json_path: 'load', json_path_operator: '<', expected_value: '5' },
+      { id: 2, name: 'Counted', ...web, json_path: '$count(checks)', expected_value: '3' },
+      { id: 3, name: 'Refused', type: 'http', interval: 60, url: refused },
+      { id: 4, name: 'Port', type: 'port', interval: 60, hostname: '127.0.0.1', port: 18080 },
+    ],
+  });
+  const { code, out, err } = await commandHere(['import', 'kuma', path, '--compare', '3s']);
+  expect({ code, err }).toEqual({ code: 1, err: '' });
+  const lines = out.split('\n');
+  expect(lines[0]).toMatch(/^target +responses +first +Uptime Kuma +Watchpost$/);
+  expect(lines[1]).toMatch(/^counted +[2-9] +20\S+Z +down: the query finds 2, which is not == 3 +up$/);
+  expect(lines[2]).toMatch(/^3 http targets, \d+ responses: the verdicts of 1 target differ$/);
+  expect(lines.slice(3)).toEqual(['not compared, because a response does not suffice: tcp 1', '']);
+
+  const inJson = await commandHere(['import', 'kuma', path, '--compare', '--json']);
+  expect(inJson.code).toBe(1);
+  expect(JSON.parse(inJson.out)).toEqual({
+    targets: 3,
+    responses: 3,
+    differences: [
+      {
+        target: 'counted',
+        at: expect.any(Number),
+        before: { status: 'down', reason: 'the query finds 2, which is not == 3' },
+        now: { status: 'up', reason: '' },
+      },
+    ],
+    skipped: [],
+    not_compared: { tcp: ['port'] },
+  });
 });
 
 function withPorts(row: KumaRow): KumaRow {

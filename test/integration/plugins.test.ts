@@ -5,6 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
+import { z } from 'zod';
+import { TargetDetail } from '#web/history-shapes.ts';
 import { mortal } from '../support/children.ts';
 import { natsObstacle } from '../support/nats-server.ts';
 import { eventually } from '../support/program.ts';
@@ -13,6 +15,7 @@ import { closedPort } from '../support/tcp-servers.ts';
 // The hub, a node of its own and one in a process beside it run plugins; the hub's mails are files.
 
 const root = new URL('../../', import.meta.url).pathname;
+const TargetDocument = z.looseObject({ target: TargetDetail });
 const script = join(root, 'src/watchpost.js');
 const obstacle = natsObstacle();
 
@@ -24,13 +27,14 @@ test.skipIf(obstacle !== null)(
     stack.defer(() => rmSync(folder, { recursive: true, force: true }));
     const file = (name: string) => join(folder, name);
     const cli = async (...args: readonly string[]) => promisify(execFile)(process.execPath, [script, ...args]);
-    const start = (command: string, args: readonly string[]): void => {
+    const start = (command: string, args: readonly string[]): ChildProcess => {
       const child: ChildProcess = mortal(spawn(command, args, { stdio: 'ignore' }));
       stack.defer(async () => {
         if (child.exitCode !== null || child.signalCode !== null) return;
         child.kill('SIGKILL');
         await once(child, 'exit');
       });
+      return child;
     };
     const [port, httpPort] = [await closedPort(), await closedPort()];
     writeFileSync(
@@ -64,6 +68,12 @@ targets:
   two: { check: tcp, host: "127.0.0.1:${httpPort}" }
   three: { check: tcp, host: "127.0.0.1:${port}" }
   four: { check: tcp, host: "127.0.0.1:${port}" }
+  journey:
+    check: flow
+    host: "http://127.0.0.1:${httpPort}"
+    nodes: [us1]
+    rules: [down]
+    steps: [{ name: live, url: /healthz, capture: { all: { regex: "(?s)(.*)" } } }, { name: again, url: /healthz }]
   nowhere: { check: plugin, host: 127.0.0.1, plugin: far, nodes: [zz1] }
 `,
     );
@@ -78,7 +88,7 @@ targets:
         `seed: ${/SU[A-Z2-7]{56}/.exec(stdout)?.[0] ?? ''}\n` +
         `plugins:\n  far: [${file('state.sh')}, CRITICAL, "7"]\n  near: [${file('state.sh')}, WARNING, "{load}"]\n`,
     );
-    start('nats-server', ['--config', file('nats.conf')]);
+    const nats = start('nats-server', ['--config', file('nats.conf')]);
     start(process.execPath, [script, 'run', ...config]);
     start(process.execPath, [script, 'node', '--config', file('us1.yaml')]);
 
@@ -99,6 +109,10 @@ targets:
     expect(metrics).toMatch(
       /watchpost_check_results_total\{target="nowhere".*outcome="unknown",reason="unsupported"\} [1-9]/,
     );
+    await eventually(30_000, async () => {
+      const page = await (await fetch(`http://127.0.0.1:${httpPort}/targets/elsewhere`)).text();
+      expect(page).toMatch(/<bdi>load<\/bdi><\/th><td[^>]*>us1<\/td><td[^>]*>1ms .*warning 5, critical 10/);
+    });
     expect((await cli('nodes', 'list', ...config)).stdout).toMatch(/^us1 .* far near$/m);
     const asked = await fetch(`http://127.0.0.1:${httpPort}/api/v1/checks`, {
       method: 'POST',
@@ -106,6 +120,36 @@ targets:
       body: JSON.stringify({ type: 'plugin', host: '127.0.0.1', options: { plugin: 'load' } }),
     });
     expect(asked.status).toBeGreaterThanOrEqual(400);
+
+    // Without NATS the node goes on; what it saw comes when NATS is back.
+    nats.kill('SIGKILL');
+    await once(nats, 'exit');
+    const metricsNow = async () => (await fetch(`http://127.0.0.1:${httpPort}/metrics`)).text();
+    await eventually(60_000, async () => expect(await metricsNow()).toContain('watchpost_node_up{node="us1"} 0'));
+    const [from, stateScript] = [Date.now(), readFileSync(file('state.sh'), 'utf8')];
+    writeFileSync(file('state.sh'), stateScript.replace('load=${2}ms', 'load=9ms'));
+    const seen = async (target: string) => {
+      const {
+        target: { rounds },
+      } = TargetDocument.parse(await (await fetch(`http://127.0.0.1:${httpPort}/api/v1/targets/${target}`)).json());
+      return rounds.flatMap(({ due_at: at, votes }) => votes.map(({ status }) => ({ at: Date.parse(at), status })));
+    };
+    // The hub's own target shows that two rounds have passed.
+    await eventually(60_000, async () =>
+      expect((await seen('here')).filter(({ at }) => at > from).length).toBeGreaterThanOrEqual(2),
+    );
+    const back = Date.now();
+    start('nats-server', ['--config', file('nats.conf')]);
+    await eventually(90_000, async () => {
+      for (const target of ['elsewhere', 'journey']) {
+        const retained = (await seen(target)).filter(({ at, status }) => at > from && at < back && status === 'up');
+        expect(retained.length, target).toBeGreaterThan(0);
+      }
+      expect(await metricsNow()).toContain(
+        'watchpost_plugin_value{target="elsewhere",node="us1",label="load",unit="ms"} 9',
+      );
+    });
+    expect(mails().filter((mail) => mail.includes('[DOWN] journey'))).toEqual([]);
   },
-  180_000,
+  300_000,
 );

@@ -11,6 +11,7 @@ import {
   startRabbitmq,
   startRedis,
 } from '../support/database-servers.ts';
+import { startSsh } from '../support/ssh-server.ts';
 import { createProgram, eventually } from '../support/program.ts';
 import { needsProgram } from '../support/programs.ts';
 
@@ -26,6 +27,7 @@ function needsServers(context: TestContext): void {
     ['redis-server', 'redis-server'],
     ['mosquitto', 'mosquitto'],
     ['rabbitmqctl', 'rabbitmq-server'],
+    ['/usr/sbin/sshd', 'openssh-server'],
   ] as const)
     needsProgram(context, program, debianPackage);
 }
@@ -39,6 +41,7 @@ test('the daemon signs in to servers: figures, a mail for each that fails, and n
   const redis = stack.use(await startRedis(made));
   const mosquitto = stack.use(await startMosquitto());
   const rabbitmq = stack.use(await startRabbitmq());
+  const ssh = stack.use(await startSsh());
   const program = stack.use(
     await createProgram({ environment: { SERVER_PASSWORD: password, WRONG: secret, CA: made.cert } }),
   );
@@ -46,13 +49,15 @@ test('the daemon signs in to servers: figures, a mail for each that fails, and n
 data: watchpost.db
 http: { listen: 127.0.0.1:0 }
 defaults: { every: 5s, notify: [ops] }
-notify: { ops: { email: { to: [ops@example.com] }, group_wait: 0s } }
+notify: { ops: { email: { to: [ops@example.com] }, group_wait: 0s, group_interval: 0s } }
 targets:
   postgres: { check: postgres, host: "${postgres.host}", password: "\${SERVER_PASSWORD}", tls: { ca: "\${CA}" }, query: SELECT 6 * 7, expect: { equals: 42 } }
   mysql: { check: mysql, host: "${mariadb.host}", username: watcher, password: "\${SERVER_PASSWORD}" }
   redis: { check: redis, host: "${redis.host}", password: "\${SERVER_PASSWORD}" }
   mqtt: { check: mqtt, host: "${mosquitto.host}", username: watcher, password: "\${SERVER_PASSWORD}", topic: a/b, publish: hello, timeout: 2s }
   amqp: { check: amqp, host: "${rabbitmq.host}", password: guest }
+  ssh: { check: ssh, host: "${ssh.host}", host_key: "${ssh.fingerprints.ed25519}", username: root, key_file: "${ssh.keyFile}", command: echo 42, expect: { equals: 42 } }
+  impostor: { check: ssh, host: "${ssh.host}", host_key: "SHA256:${'A'.repeat(43)}", username: root, key_file: "${ssh.keyFile}" }
   stranger: { check: postgres, host: "${postgres.host}", password: "\${WRONG}" }
 `);
   const metricsNow = async () => (await fetch(`${url}/metrics`)).text();
@@ -70,7 +75,7 @@ targets:
       expect(mails().filter((mail) => mail.includes(text)).length, subjects().join('\n')).toBeGreaterThan(0);
     });
 
-  const types = ['postgres', 'mysql', 'redis', 'mqtt', 'amqp'];
+  const types = ['postgres', 'mysql', 'redis', 'mqtt', 'amqp', 'ssh'];
   for (const type of types) await isUp(type, 1);
   const metrics = await metricsNow();
   for (const type of types)
@@ -81,13 +86,19 @@ targets:
   expect(metrics).toMatch(/^watchpost_certificate_expiry_timestamp_seconds\{target="postgres",/m);
   await mailed('[DOWN] stranger: the server refused the login: password authentication failed');
 
+  await mailed(`[DOWN] impostor: the host key is ${ssh.fingerprints.ed25519}`);
+
   mosquitto.freeze();
+  ssh.freeze();
   await mailed('[DOWN] mqtt: ');
+  await mailed('[DOWN] ssh: ');
   mosquitto.thaw();
+  ssh.thaw();
   await mailed('[RESOLVED] mqtt: ');
+  await isUp('ssh', 1);
   await redis[Symbol.asyncDispose]();
   await mailed('[DOWN] redis: ');
-  for (const type of ['postgres', 'mysql', 'mqtt', 'amqp']) await isUp(type, 1);
+  for (const type of ['postgres', 'mysql', 'mqtt', 'amqp', 'ssh']) await isUp(type, 1);
 
   const pages = await Promise.all(
     ['/', '/targets/stranger', '/targets/postgres', '/api/v1/targets'].map(async (path) =>
@@ -100,5 +111,5 @@ targets:
     .map((entry) => readFileSync(join(entry.parentPath, entry.name), 'latin1'));
   expect(files.length).toBeGreaterThan(2);
   for (const text of [...pages, ...files, JSON.stringify(log)])
-    for (const hidden of [secret, password]) expect(text.includes(hidden)).toBe(false);
+    for (const hidden of [secret, password, ssh.key.slice(60, 120)]) expect(text.includes(hidden)).toBe(false);
 }, 240_000);

@@ -68,6 +68,7 @@ async function lookAtAll(folder: string): Promise<void> {
     ['incident', `/incidents/${opened.id}`],
     ['check', '/check'],
     ['nodes', '/nodes'],
+    ['devices', '/devices'],
     ['status', '/status'],
     ['nothing', '/nothing'],
     ...Object.keys(past).map((name) => [`target-${name}`, `/targets/${name}`] as const),

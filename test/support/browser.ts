@@ -74,6 +74,13 @@ async function expectToLookGood(page: Page, rules: readonly string[] | null): Pr
   expect([name, await violationsOf(page, rules)]).toEqual([name, []]);
   const overflow = await page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth');
   expect([name, 'sideways', Math.max(0, Number(overflow))]).toEqual([name, 'sideways', 0]);
+  // On a phone each row of these is a card, of which nothing lies beside the screen.
+  const beside = await page.evaluate<string[]>(`matchMedia('(max-width: 40rem)').matches
+    ? [...document.querySelectorAll('table.cards')]
+        .filter(({ scrollWidth, parentElement }) => scrollWidth > parentElement.clientWidth + 1)
+        .map(({ parentElement }) => parentElement.ariaLabel)
+    : []`);
+  expect([page.url(), beside]).toEqual([page.url(), []]);
 }
 
 /** A page is good: it looks good, and the browser has no complaint. */

@@ -1,3 +1,4 @@
+import { openDocs } from '#web/pages/docs.ts';
 import { join } from 'node:path';
 import type { NodeInfo, Outcome } from '#checks/index.ts';
 import { type Clock, systemClock } from '#kernel/clock.ts';
@@ -69,7 +70,11 @@ export async function startService(options: TestServiceOptions): Promise<TestSer
   });
   started.defer(async () => checks.close());
   const assets = await loadedOnce();
-  const site = createSite({ assets, places: ['check', 'nodes'] });
+  const site = createSite({
+    assets,
+    places: ['check', 'nodes'],
+    service: { nodes: () => transport.nodes().map(({ info }) => info), maxNodes: 20 },
+  });
   const access = { open: false, allowPrivate: 'loopback', origins: [], tokens: [], ...options.access } as const;
   const plugin = checkService({
     pages: site,
@@ -102,6 +107,7 @@ export async function startService(options: TestServiceOptions): Promise<TestSer
       plugins: [
         plugin,
         pageRoutes({
+          docs: openDocs(),
           site,
           assets,
           hasMonitor: false,

@@ -18,10 +18,12 @@ interface Service {
   readonly depends_on?: readonly string[];
   readonly ports?: readonly string[];
   readonly read_only?: boolean;
+  readonly profiles?: readonly string[];
   readonly tmpfs?: readonly string[];
   readonly volumes?: readonly string[];
   readonly sysctls?: Readonly<Record<string, string>>;
   readonly configs?: readonly { readonly source: string; readonly target: string }[];
+  readonly environment?: Readonly<Record<string, string>>;
 }
 
 /** What stands in for an image: the program with its fixed arguments, and the user. */
@@ -35,7 +37,7 @@ export interface StandIn {
 
 interface ComposeFile {
   readonly services: Readonly<Record<string, Service>>;
-  readonly configs: Readonly<Record<string, { readonly content: string }>>;
+  readonly configs?: Readonly<Record<string, { readonly content: string }>>;
 }
 
 /**
@@ -49,18 +51,19 @@ export interface Composition extends AsyncDisposable {
   readonly setUp: readonly string[];
   /** Runs a command of `setUp`: those of `docker compose run` as the service that they name. */
   runOnce(command: string): Promise<string>;
-  /** Starts every service in the order of `depends_on`; gives its processes. */
-  up(): ReadonlyMap<string, ChildProcess>;
+  /** Starts every service in the order of `depends_on`, or these; gives its processes. */
+  up(wanted?: readonly string[]): ReadonlyMap<string, ChildProcess>;
   /** The output of a command from another machine of the network. */
   outside(command: readonly string[]): string;
 }
 
-export function openComposition(standIns: Readonly<Record<string, StandIn>>): Composition {
+/** Opens a compose file of `config`; all its services share one network, whatever their profiles. */
+export function openComposition(standIns: Readonly<Record<string, StandIn>>, compose = 'compose.yaml'): Composition {
   const stack = new AsyncDisposableStack();
   const project = mkdtempSync(join(tmpdir(), 'watchpost-compose-'));
   stack.defer(() => rmSync(project, { recursive: true, force: true }));
   cpSync(join(root, 'config'), join(project, 'config'), { recursive: true });
-  const source = readFileSync(join(project, 'config/compose.yaml'), 'utf8');
+  const source = readFileSync(join(project, 'config', compose), 'utf8');
   const file = parse(source, { merge: true }) as ComposeFile;
   const names = Object.keys(file.services);
   const outside = stack.use(createNetworkNamespace());
@@ -103,7 +106,7 @@ export function openComposition(standIns: Readonly<Record<string, StandIn>>): Co
       if (child.exitCode !== 0) throw new Error(`${line}: ended with ${child.exitCode}: ${out}`);
       return out;
     },
-    up() {
+    up(wanted = names) {
       const children = new Map<string, ChildProcess>();
       const start = (name: string): void => {
         if (children.has(name)) return;
@@ -116,7 +119,7 @@ export function openComposition(standIns: Readonly<Record<string, StandIn>>): Co
         running.push(child);
         children.set(name, child);
       };
-      for (const name of names) start(name);
+      for (const name of wanted) start(name);
       return children;
     },
     outside: (line) => outside.run(line),
@@ -160,7 +163,8 @@ function scriptOf({ name, service, standIn, project, file, args }: Script): stri
   const volumes = (service.volumes ?? []).map((volume) => {
     const [from = '', to = '', mode] = volume.split(':');
     if (/^[./]/.test(from)) return bind(resolve(project, 'config', from), to, mode === 'ro');
-    const folder = join(project, 'volumes', from);
+    // On machines of their own services of different profiles have volumes of their own.
+    const folder = join(project, 'volumes', service.profiles?.join('-') ?? '', from);
     if (!existsSync(folder)) {
       mkdirSync(folder, { recursive: true });
       chownSync(folder, standIn.user, standIn.user);
@@ -169,13 +173,15 @@ function scriptOf({ name, service, standIn, project, file, args }: Script): stri
   });
   const configs = (service.configs ?? []).map(({ source, target }) => {
     const path = join(project, `${name}-${source}`);
-    writeFileSync(path, file.configs[source]?.content ?? '');
+    writeFileSync(path, file.configs?.[source]?.content ?? '');
     return bind(path, target, true);
   });
   const tmpfs = (service.tmpfs ?? []).map(
     (path) => `mkdir -p ${quoted(join(at, path))} && mount -t tmpfs -o mode=1777 tmpfs ${quoted(join(at, path))}`,
   );
   const command = [...standIn.entry, ...args].map(quoted).join(' ');
+  const variables = Object.entries(service.environment ?? {});
+  const environment = variables.map(([key, value]) => quoted(`${key}=${value}`)).join(' ');
   // The shell stays the first process of its namespace: whoever changes the user is no longer ended with its parent.
   return [
     `mount -t tmpfs tmpfs ${quoted(at)}`,
@@ -193,7 +199,7 @@ function scriptOf({ name, service, standIn, project, file, args }: Script): stri
     ...volumes,
     ...configs,
     ...(service.read_only === true ? [`mount -o remount,ro ${quoted(at)}`] : []),
-    `cd / && env -i PATH=/app/node_modules/.bin:/usr/sbin:/usr/bin NODE_ENV=production "$(command -v setpriv)" --no-new-privs "$(command -v chroot)" --userspec=${standIn.user}:${standIn.user} --groups= ${quoted(at)} /usr/bin/env --chdir=${standIn.folder ?? '/'} ${command}; exit $?`,
+    `cd / && env -i PATH=/app/node_modules/.bin:/usr/sbin:/usr/bin NODE_ENV=production ${environment} "$(command -v setpriv)" --no-new-privs "$(command -v chroot)" --userspec=${standIn.user}:${standIn.user} --groups= ${quoted(at)} /usr/bin/env --chdir=${standIn.folder ?? '/'} ${command}; exit $?`,
   ].join('\n');
 }
 

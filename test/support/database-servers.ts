@@ -25,7 +25,7 @@ const isRoot = process.getuid?.() === 0;
 // PostgreSQL refuses to run as root.
 const as = (user: string) => (isRoot ? ['setpriv', `--reuid=${user}`, `--regid=${user}`, '--clear-groups', '--'] : []);
 
-function newFolder(): string {
+export function newFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'watchpost-server-'));
   chmodSync(folder, 0o777);
   return folder;
@@ -39,7 +39,8 @@ interface ServerCommand {
   readonly signal?: NodeJS.Signals;
 }
 
-async function startServer({
+/** Runs a server and waits until it accepts connections. */
+export async function startServer({
   folder,
   port,
   command,

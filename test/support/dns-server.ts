@@ -23,9 +23,9 @@ export async function dnsServer(script: Script): Promise<DnsServer> {
   const socket = createSocket('udp4');
   const questions: string[] = [];
   socket.on('message', (message, peer) => {
-    const query = decode(message);
-    const [question] = query.questions ?? [];
-    if (question === undefined) return;
+    const query = packetIn(message);
+    const [question] = query?.questions ?? [];
+    if (query === null || question === undefined) return;
     const asked = `${question.type} ${question.name}`;
     questions.push(asked);
     const count = questions.filter((one) => one === asked).length;
@@ -48,6 +48,16 @@ export async function dnsServer(script: Script): Promise<DnsServer> {
       await new Promise<void>((resolve) => socket.close(() => resolve()));
     },
   };
+}
+
+// What traces a path to this port is no question, and gets no answer.
+function packetIn(message: Buffer): Packet | null {
+  try {
+    return decode(message);
+  } catch (error) {
+    if (error instanceof RangeError) return null;
+    throw error;
+  }
 }
 
 /** A script that gives names their addresses, of either family, and does not know any other name. */

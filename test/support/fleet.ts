@@ -20,17 +20,20 @@ export interface FleetHub {
   readonly program: Program;
   readonly url: string;
   /** Its way to NATS. */
-  readonly link: Relay;
+  readonly link: Pick<Relay, 'swallow' | 'mend'>;
   /** The process, while it runs. */
   running: Running | null;
-  start(): Promise<Running>;
+  /** `edit` changes its configuration. */
+  start(edit?: (config: string) => string): Promise<Running>;
   /** Has it hand over. */
   yield(): Promise<void>;
 }
 
 /** Hubs that share one history, one nats-server with JetStream, nodes, a target and a mail server. */
 export interface Fleet extends AsyncDisposable {
+  /** The first of the servers. */
   readonly nats: NatsServer;
+  readonly servers: readonly NatsServer[];
   readonly target: HttpTarget;
   readonly smtp: SmtpSink;
   readonly hubs: readonly FleetHub[];
@@ -45,30 +48,39 @@ export interface Fleet extends AsyncDisposable {
 export interface FleetOptions {
   readonly hubs?: readonly string[];
   readonly nodes?: readonly string[];
+  /** How many nats-servers there are: one, or three in a cluster. */
+  readonly serverCount?: 1 | 3;
+  /** Variables of the process of each hub besides ours, by hub. */
+  readonly environments?: Readonly<Record<string, NodeJS.ProcessEnv>>;
   /** Names of the nodes inside each hub, by hub. */
   readonly embedded?: Readonly<Record<string, string>>;
   /** More targets, and what follows them in the configuration. */
   readonly targets?: string;
+  /** Default: that of the program. */
+  readonly notifyAfter?: string;
 }
 
 export async function startFleet({
   hubs: names = ['a', 'b'],
   nodes = ['us1'],
+  serverCount = 1,
+  environments = {},
   embedded = {},
   targets = '',
+  notifyAfter = '10m',
 }: FleetOptions = {}): Promise<Fleet> {
   await using stack = new AsyncDisposableStack();
-  const nats = stack.use(await startNats({ nodes }));
-  const jetstream = `jetstream { store_dir: "${join(nats.folder, 'jetstream')}" }`;
-  await nats.stop();
-  await nats.start(jetstream);
+  const [nats, ...more] = await startServers(serverCount, nodes, stack);
+  const servers = [nats, ...more];
   const target = stack.use(await startHttpTarget());
   const smtp = stack.use(await startSmtp());
   const hubs: FleetHub[] = [];
   for (const name of names) {
-    const program = stack.use(await createProgram());
+    const program = stack.use(await createProgram({ environment: environments[name] ?? {} }));
     const port = await closedPort();
-    const link = stack.use(await startRelay(nats.port));
+    const relays: Relay[] = [];
+    for (const { port: to } of servers) relays.push(stack.use(await startRelay(to)));
+    const ways = relays.map(({ port: near }) => `"nats://127.0.0.1:${near}"`).join(', ');
     mkdirSync(join(program.folder, 'nodes'));
     writeFileSync(join(program.folder, 'hub.nk'), nats.hub.seed.reveal(), { mode: 0o600 });
     const enrolled = [...nats.nodes].map(([node, { key }]) => [node, { key, enrolled_at: '2026-01-01T00:00:00Z' }]);
@@ -77,12 +89,12 @@ export async function startFleet({
 data: watchpost.db
 http: { listen: "127.0.0.1:${port}" }
 smtp: { url: "smtp://127.0.0.1:${smtp.port}", from: alerts@example.com }
-nats: { servers: ["nats://127.0.0.1:${link.port}"] }
-hubs: { name: ${name} }
+nats: { servers: [${ways}] }
+hubs: { name: ${name}, notify_after: ${notifyAfter} }
 nodes: { ${name in embedded ? `${embedded[name]}: {}` : ''} }
 defaults: { every: 1s, notify: [ops] }
 rules: { quick: { rounds: 2, recover: 2, confirm: false } }
-notify: { ops: { email: { to: [ops@example.com] }, group_wait: 0s, group_interval: 1s } }
+notify: { ops: { email: { to: [ops@example.com] }, group_wait: 0s, group_interval: 1s, storm: { messages: 10000, per: 1m } } }
 targets:
   shop: { check: http, host: "${target.url}", timeout: 900ms, rules: [quick] }
 ${targets}`;
@@ -90,18 +102,21 @@ ${targets}`;
       name,
       program,
       url: `http://127.0.0.1:${port}`,
-      link,
+      link: {
+        swallow: (which) => relays.forEach((relay) => relay.swallow(which)),
+        mend: () => relays.forEach((relay) => relay.mend()),
+      },
       running: null,
-      async start() {
-        hub.running = await program.start(config);
+      async start(edit = (text) => text) {
+        hub.running = await program.start(edit(config));
         return hub.running;
       },
-      yield: async () => overNats(nats, async (connection) => askToYield(connection, name)),
+      yield: async () => overNats(servers, async (connection) => askToYield(connection, name)),
     };
     hubs.push(hub);
   }
-  startNodes(nats, stack);
-  const statuses = async () => overNats(nats, askHubs);
+  startNodes(servers, stack);
+  const statuses = async () => overNats(servers, askHubs);
   const find = (name: string) => {
     const found = hubs.find((hub) => hub.name === name);
     if (found === undefined) throw new Error(`there is no hub ${name}`);
@@ -110,6 +125,7 @@ ${targets}`;
   const rest = stack.move();
   return {
     nats,
+    servers,
     target,
     smtp,
     hubs,
@@ -135,10 +151,13 @@ ${targets}`;
 type NatsConnection = Parameters<typeof askHubs>[0];
 
 async function overNats<Result>(
-  nats: NatsServer,
+  servers: readonly NatsServer[],
   act: (connection: NatsConnection) => Promise<Result>,
 ): Promise<Result> {
-  const connection = await dial({ ...nats.account(), name: 'test' }, connectionTimes);
+  const [nats] = servers;
+  if (nats === undefined) throw new Error('there is no nats-server');
+  const account = { ...nats.account(), servers: servers.map(({ url }) => url), name: 'test' };
+  const connection = await dial(account, connectionTimes);
   try {
     return await act(connection);
   } finally {
@@ -146,7 +165,32 @@ async function overNats<Result>(
   }
 }
 
-function startNodes(nats: NatsServer, stack: AsyncDisposableStack): void {
+/** Gives each server JetStream; three are a cluster. */
+async function startServers(
+  count: 1 | 3,
+  nodes: readonly string[],
+  stack: AsyncDisposableStack,
+): Promise<[NatsServer, ...NatsServer[]]> {
+  const first = stack.use(await startNats({ nodes }));
+  const servers: [NatsServer, ...NatsServer[]] = [first];
+  while (servers.length < count) servers.push(stack.use(await startNats({ like: first })));
+  const routes: number[] = [];
+  for (const _ of servers) routes.push(await closedPort());
+  const all = routes.map((port) => `"nats://127.0.0.1:${port}"`).join(', ');
+  for (const server of servers) await server.stop();
+  const start = async (server: NatsServer, index: number) =>
+    server.start(
+      `server_name: s${index}\njetstream { store_dir: "${join(server.folder, 'jetstream')}" }\n${
+        count === 1 ? '' : `cluster { name: test, listen: "127.0.0.1:${routes[index]}", routes: [${all}] }`
+      }`,
+    );
+  await Promise.all(servers.map(start));
+  return servers;
+}
+
+function startNodes(servers: readonly NatsServer[], stack: AsyncDisposableStack): void {
+  const [nats] = servers;
+  if (nats === undefined) return;
   const children: ChildProcess[] = [];
   stack.defer(async () => {
     for (const child of children) {
@@ -158,7 +202,15 @@ function startNodes(nats: NatsServer, stack: AsyncDisposableStack): void {
   for (const [name, { seed }] of nats.nodes) {
     const seedFile = join(nats.folder, `${name}.nk`);
     writeFileSync(seedFile, seed.reveal(), { mode: 0o600 });
-    const flags = ['--name', name, '--servers', nats.url, '--seed-file', seedFile, '--allow-private'];
+    const flags = [
+      '--name',
+      name,
+      '--servers',
+      servers.map(({ url }) => url).join(','),
+      '--seed-file',
+      seedFile,
+      '--allow-private',
+    ];
     const spool = ['--spool-file', join(nats.folder, `${name}.db`)];
     children.push(
       mortal(spawn(process.execPath, ['src/watchpost.js', 'node', ...flags, ...spool], { cwd: root, stdio: 'ignore' })),

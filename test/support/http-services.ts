@@ -61,7 +61,14 @@ export function openContact<Entry extends z.ZodType>(
   const named = Object.fromEntries(Object.keys(files).map((key) => [key, key]));
   const entry = type.Entry.parse({ ...written, ...named });
   const secrets = Object.fromEntries(Object.entries(files).map(([key, text]) => [key, new Secret(text)]));
-  const environment = { clock, log: memoryLog().log, folder: '/nowhere', hostname: 'localhost', renewal: renewalTimes };
+  const environment = {
+    clock,
+    log: memoryLog().log,
+    folder: '/nowhere',
+    hostname: 'localhost',
+    renewal: renewalTimes,
+    devices: null,
+  };
   return type.open(environment, () => [{ notify: 'ops', entry, files: secrets }], {});
 }
 
@@ -393,6 +400,32 @@ export const httpServices: readonly HttpService[] = [
       if (text.length > 1_600)
         return refusal(400, 21_617, 'The concatenated message body exceeds the 1600 character limit');
       return says(201, { sid: 'SM0123456789abcdef0123456789abcdef', status: 'queued', error_code: null, body: text });
+    },
+    secrets: [twilioToken, basic(twilioAccount, twilioToken)],
+    readsStatusOnly: false,
+    follows: null,
+  },
+  {
+    name: 'twilio with calls',
+    contact: (origin) =>
+      contact(
+        twilio,
+        { account: twilioAccount, from: '+15017122661', to: '+15558675310', call: true, url: origin },
+        { token_file: twilioToken },
+      ),
+    fake: () => (received) => {
+      const refusal = (status: number, code: number, message: string) => says(status, { code, message, status });
+      if (received.headers.authorization !== `Basic ${basic(twilioAccount, twilioToken)}`)
+        return refusal(401, 20_003, 'Authenticate');
+      const { To: to = '', From: from = '', Body: text, Twiml: spoken } = formFields(received);
+      if (to !== '+15558675310' || from !== '+15017122661') return refusal(400, 21_211, 'Invalid Phone Number');
+      const isCall = received.path === `/2010-04-01/Accounts/${twilioAccount}/Calls.json`;
+      if (!isCall && received.path !== `/2010-04-01/Accounts/${twilioAccount}/Messages.json`)
+        return refusal(404, 20_404, 'The requested resource was not found');
+      if (isCall && !/^<Response><Say [^<>]*>[^<>&]+<\/Say><\/Response>$/.test(spoken ?? ''))
+        return refusal(400, 12_100, 'Document parse failure');
+      if (!isCall && (text ?? '') === '') return refusal(400, 21_602, 'Message body is required');
+      return says(201, { sid: `${isCall ? 'CA' : 'SM'}0123456789abcdef0123456789abcdef`, status: 'queued' });
     },
     secrets: [twilioToken, basic(twilioAccount, twilioToken)],
     readsStatusOnly: false,

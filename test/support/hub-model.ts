@@ -176,13 +176,13 @@ function settleDoubt(hub: ModelHub, server: ModelServer, acts: ModelAct[]): bool
   return false;
 }
 
+// As in `Leadership`, nothing but `canAct` stands between an acknowledgement and the act.
 function acknowledge(hub: ModelHub, record: RecordHead, sequence: number, acts: ModelAct[]): boolean {
-  const effect = effectOf(hub.position, record, sequence);
-  if (effect !== 'counts' || !canAct(record, sequence, true)) {
+  if (!canAct(record, sequence)) {
     resign(hub);
     return false;
   }
-  hub.position = positionAfter(hub.position, record, sequence, effect);
+  hub.position = positionAfter(hub.position, record, sequence, 'counts');
   acts.push({ hub: hub.name, sequence, ...record });
   return true;
 }

@@ -5,6 +5,7 @@ import { issue } from './certificates.ts';
 import { dnsServer, zone } from './dns-server.ts';
 import { grpcServer } from './grpc-server.ts';
 import { serveHttp, serveHttps } from './http-servers.ts';
+import { socksServer } from './socks-server.ts';
 import { talkingServer, type Turn } from './talking-server.ts';
 import { closedPort, tcpServer } from './tcp-servers.ts';
 import { echo, webSocketServer } from './web-socket-server.ts';
@@ -74,6 +75,7 @@ export async function importServers(): Promise<ImportServers> {
   };
   const web = stack.use(await serveHttp(answer));
   const proxy = stack.use(await serveHttp(proxied));
+  const socks = stack.use(await socksServer());
   const { cert, key } = await issue({ ips: ['127.0.0.1'] });
   const secure = stack.use(await serveHttps({ cert, key }, (_request, response) => void response.end('ok')));
   const ssh = stack.use(await tcpServer((socket) => void socket.end('SSH-2.0-test\r\n')));
@@ -94,6 +96,7 @@ export async function importServers(): Promise<ImportServers> {
   const ports: Readonly<Record<string, string | number>> = {
     18080: web.port,
     18031: proxy.port,
+    18032: socks.port,
     18443: secure.port,
     18022: ssh.port,
     18025: dialogue.port,

@@ -137,7 +137,7 @@ export const kumaTables: Readonly<Record<string, readonly KumaRow[]>> = {
     { id: 22, name: 'Upside down', ...web, url: 'http://127.0.0.1:18080/error', upside_down: 1 },
     { id: 23, name: 'By proxy', ...web, url: 'http://127.0.0.1:18080/inside', proxy_id: 1 },
     { id: 24, name: 'Backup job', type: 'push', push_token: 'abcdefghij', interval: 86_400 },
-    { id: 25, name: 'Container', type: 'docker', docker_container: 'shop', interval: 60 },
+    { id: 25, name: 'Container', type: 'docker', docker_container: 'shop', docker_host: 1, interval: 60 },
     { id: 26, name: 'Магазин', ...web, url: 'http://127.0.0.1:18080/ok' },
     { id: 27, name: 'Front', ...web, url: 'http://127.0.0.1:18080/ok' },
     { id: 28, name: 'Mail', type: 'smtp', hostname: '127.0.0.1', port: 18026, smtp_security: 'starttls', interval: 60 },
@@ -268,8 +268,13 @@ export const kumaTables: Readonly<Record<string, readonly KumaRow[]>> = {
   ],
   proxy: [
     { id: 1, protocol: 'http', host: '127.0.0.1', port: 18031, auth: 1, username: 'ops', password: 'hunter2' },
-    { id: 2, protocol: 'socks5', host: '127.0.0.1', port: 1080 },
+    { id: 2, protocol: 'socks5', host: '127.0.0.1', port: 18032 },
     { id: 3, protocol: 'http', host: '127.0.0.1', port: 18031, active: 0 },
+  ],
+  docker_host: [
+    { id: 1, user_id: 1, name: 'here', docker_type: 'socket', docker_daemon: '/run/kuma/docker.sock' },
+    { id: 2, user_id: 1, name: 'there', docker_type: 'tcp', docker_daemon: 'tcp://192.0.2.5:2375' },
+    { id: 3, user_id: 1, name: 'other', docker_type: 'socket', docker_daemon: '/run/podman/podman.sock' },
   ],
   status_page: [{ slug: 'all', title: 'All' }],
   heartbeat: [

@@ -31,6 +31,8 @@ export interface NatsServer extends AsyncDisposable {
   enrol(...holders: readonly (readonly [name: string, keys: KeyPair])[]): void;
   revoke(name: string): void;
   stop(signal?: NodeJS.Signals): Promise<void>;
+  /** Sends its process a signal. */
+  signal(signal: NodeJS.Signals): void;
   /** Starts it again, with more lines of configuration from now on. */
   start(more?: string): Promise<void>;
 }
@@ -39,12 +41,14 @@ export interface NatsServerOptions {
   readonly nodes?: readonly string[];
   /** More lines of configuration. */
   readonly more?: string;
+  /** Knows the same hub and nodes as this one. */
+  readonly like?: Pick<NatsServer, 'hub' | 'nodes'>;
 }
 
-export async function startNats({ nodes: names = [], more = '' }: NatsServerOptions = {}): Promise<NatsServer> {
+export async function startNats({ nodes: names = [], more = '', like }: NatsServerOptions = {}): Promise<NatsServer> {
   const folder = mkdtempSync(join(tmpdir(), 'watchpost-nats-'));
-  const nodes = new Map(names.map((name) => [name, makeKeyPair()]));
-  const hub = makeKeyPair();
+  const nodes = new Map(like?.nodes ?? names.map((name) => [name, makeKeyPair()]));
+  const hub = like?.hub ?? makeKeyPair();
   const port = await closedPort();
   const config = join(folder, 'nats.conf');
   let child: ChildProcess | null = null;
@@ -114,6 +118,7 @@ export async function startNats({ nodes: names = [], more = '' }: NatsServerOpti
     },
     start,
     stop,
+    signal: (signal) => void child?.kill(signal),
     async [Symbol.asyncDispose]() {
       await stop();
       rmSync(folder, { recursive: true, force: true });

@@ -1,5 +1,5 @@
 import { pino } from 'pino';
-import { expect, onTestFinished } from 'vitest';
+import { expect, onTestFinished, type RunnerTestCase, TestRunner } from 'vitest';
 import type { Outcome } from '#checks/index.ts';
 import { systemClock } from '#kernel/clock.ts';
 import { systemRandom } from '#kernel/random.ts';
@@ -120,6 +120,12 @@ export interface Hub extends AsyncDisposable {
   list(...names: readonly string[]): void;
 }
 
+// Of concurrent tests the current one may be another: its end would close hubs and nodes of others. There `await using` alone ends them.
+function endWithTest(end: () => Promise<void>): void {
+  const current = TestRunner.getCurrentTest<RunnerTestCase | undefined>();
+  if (current !== undefined && current.concurrent !== true) onTestFinished(end);
+}
+
 /** Ends with its test at the latest: one that a test left behind would take the commands and results of the next. */
 export async function startHub(
   server: NatsServer,
@@ -145,7 +151,7 @@ export async function startHub(
     log: quiet,
     ...options,
   });
-  onTestFinished(() => transport.close());
+  endWithTest(async () => transport.close());
   if (listener !== null) transport.listen(listener);
   await eventually(30_000, () => expect(transport.connected).toBe(true));
   return {
@@ -187,6 +193,6 @@ export function startNode(server: NatsServer, name: string, options: Partial<Rem
     log: quiet,
     ...options,
   });
-  onTestFinished(() => node.stop(0));
+  endWithTest(async () => node.stop(0));
   return { node, local, spool, [Symbol.asyncDispose]: () => node.stop(0) };
 }

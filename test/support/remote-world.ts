@@ -49,8 +49,8 @@ function createNodes(
       const launch = (): NodeWatching =>
         watchTargets({
           agent: {
-            async run({ spec }, _, onStarted) {
-              onStarted?.(clock.now());
+            async run({ spec }, _, listener) {
+              listener?.onStarted?.(clock.now());
               return outcomeOf(spec.host, name);
             },
           },

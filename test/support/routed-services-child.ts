@@ -4,7 +4,7 @@ import { createServer as createHttpsServer } from 'node:https';
 import { createServer, type Socket } from 'node:net';
 import { createInterface } from 'node:readline';
 import { type Answer, AUTHORITATIVE_ANSWER, decode, encode, type Packet } from 'dns-packet';
-import { routedHosts as hosts, type RoutedCertificates } from './routed-services.ts';
+import { routedHosts as hosts, routedHosts6 as hosts6, type RoutedCertificates } from './routed-services.ts';
 
 // Servers at addresses of one host: each works until a line "break" comes. The first line has the certificates.
 
@@ -30,6 +30,10 @@ async function start({ good, expired }: RoutedCertificates): Promise<void> {
   for (const address of [hosts.steady, hosts.firewall, hosts.dropped, hosts.looped, hosts.rejected, hosts.right]) {
     await tcp(address, (socket) => socket.resume());
   }
+  for (const address of [hosts6.steady, hosts6.dropped, hosts6.looped, hosts6.rejected]) {
+    await tcp(address, (socket) => socket.resume());
+  }
+  await http(hosts6.hole, (_, response) => response.end('x'.repeat(8_000)));
   const closing = await tcp(hosts.closed, (socket) => socket.resume());
   onBreak.push(() => closing.close());
   await tcp(hosts.talker, (socket) => socket.resume().write(isBroken ? '220-mail' : '220 mail ready\r\n'));

@@ -27,6 +27,15 @@ export const routedHosts = {
   parent: '10.0.5.56',
 } as const;
 
+/** The same over IPv6, for what routers do. */
+export const routedHosts6 = {
+  steady: 'fd00:5::10',
+  dropped: 'fd00:5::12',
+  looped: 'fd00:5::13',
+  rejected: 'fd00:5::14',
+  hole: 'fd00:5::15',
+} as const;
+
 /** The day, from today, on which the intermediate certificate expired. */
 export const routedExpiryDays = -10;
 
@@ -46,6 +55,8 @@ export interface RoutedServices {
 
 export async function startRoutedServices({ host }: Pick<RoutedNetwork, 'host'>): Promise<RoutedServices> {
   for (const address of Object.values(routedHosts)) host.run(['ip', 'address', 'add', `${address}/32`, 'dev', 'left']);
+  for (const address of Object.values(routedHosts6))
+    host.run(['ip', '-6', 'address', 'add', `${address}/128`, 'dev', 'left', 'nodad']);
   const ca = await issueAuthority();
   const certificates: RoutedCertificates = {
     good: await chain(ca, [-1, 30]),

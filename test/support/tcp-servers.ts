@@ -10,14 +10,23 @@ export interface Listening extends AsyncDisposable {
 }
 
 /** A TCP server on loopback that does what it is told with each connection. */
-export async function tcpServer(onConnection: (socket: Socket) => void, address = '127.0.0.1'): Promise<Listening> {
-  return listen(createServer({ allowHalfOpen: true }, onConnection), address);
+export async function tcpServer(
+  onConnection: (socket: Socket) => void,
+  address = '127.0.0.1',
+  port = 0,
+): Promise<Listening> {
+  return listen(createServer({ allowHalfOpen: true }, onConnection), address, port);
 }
 
-export async function tlsServer(options: TlsOptions, onConnection: (socket: TLSSocket) => void): Promise<Listening> {
+export async function tlsServer(
+  options: TlsOptions,
+  onConnection: (socket: TLSSocket) => void,
+  address = '127.0.0.1',
+  port = 0,
+): Promise<Listening> {
   const server = createTlsServer(options, onConnection);
   server.on('tlsClientError', () => {});
-  return listen(server, '127.0.0.1');
+  return listen(server, address, port);
 }
 
 /** A port that nobody listens on. */
@@ -27,14 +36,14 @@ export async function closedPort(): Promise<number> {
   return server.port;
 }
 
-async function listen(server: Server, address: string): Promise<Listening> {
+async function listen(server: Server, address: string, port = 0): Promise<Listening> {
   const open = new Set<Socket>();
   server.on('connection', (socket: Socket) => {
     open.add(socket);
     socket.on('error', () => {});
     socket.once('close', () => open.delete(socket));
   });
-  server.listen(0, address);
+  server.listen(port, address);
   await once(server, 'listening');
   const bound = server.address();
   if (typeof bound !== 'object' || bound === null) throw new Error('no port');

@@ -3,19 +3,21 @@ import { createSketch } from '#history/sketch.ts';
 import type { TimeSpan } from '#history/span.ts';
 import { dayMs, hourMs } from '#kernel/units.ts';
 
-const daysKept = 365;
+const usualDays = 365;
 const hoursKept = 7 * 24;
 
 /** The figures of an hour or a day of a target at a node, in which it was always up. */
 export type Sums = readonly [count: number, sum: number, least: number, most: number, sketch: Buffer];
 
-/** A year that was: days of a year, hours of a week. */
+/** A year that was, or more: days, and hours of a week. */
 export interface Year {
   readonly targets: readonly string[];
   readonly nodes: readonly string[];
   readonly sums: (target: string, node: string, span: TimeSpan) => Sums;
   /** When a target was down, the first outage first. */
   readonly outages: (target: string) => readonly TimeSpan[];
+  /** How many days there are; those of a year if it is not said. */
+  readonly days?: number;
 }
 
 /** The sums of these times, in microseconds. */
@@ -27,7 +29,7 @@ export function sumsOf(times: readonly number[]): Sums {
 }
 
 /** Writes a year into a database that nobody uses, up to the hour that goes on. */
-export function writeYear(path: string, { targets, nodes, sums, outages }: Year): void {
+export function writeYear(path: string, { targets, nodes, sums, outages, days: daysKept = usualDays }: Year): void {
   const database = new Database(path);
   const today = Math.floor(Date.now() / dayMs);
   const thisHour = Math.floor(Date.now() / hourMs);

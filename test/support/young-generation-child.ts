@@ -4,7 +4,7 @@ import { FakeClock } from './fake-clock.ts';
 
 // Prints how much room there is for new objects before it is widened, once it was, when V8 has taken it away, and after that.
 
-const mostTries = 300;
+const mostTries = 3_000;
 const wideBytes = 4e6;
 
 setFlagsFromString('--semi-space-growth-factor=1');
@@ -26,7 +26,7 @@ process.stdout.write(JSON.stringify({ before, widened, taken, again }));
 async function workUntilWide(): Promise<number> {
   for (let tries = 0; roomBytes() < wideBytes && tries < mostTries; tries += 1) {
     work();
-    if (tries % 5 === 0) await clock.advance(100);
+    if (tries % 50 === 0) await clock.advance(100);
   }
   return roomBytes();
 }

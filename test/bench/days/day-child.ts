@@ -30,7 +30,7 @@ async function live(
   seed: number,
   folder: string,
   wanted: readonly string[],
-): Promise<readonly SystemResult[]> {
+): Promise<{ readonly results: readonly SystemResult[]; readonly heldUpMs: number }> {
   await using servers = new AsyncDisposableStack();
   createNetwork();
   const plans = planTargets(day);
@@ -94,8 +94,10 @@ async function live(
       await sleep(waitMs);
     },
   };
+  using lag = watchLag();
   await day.live(world);
   await sleep((day.settle ?? 70) * 1_000);
+  const heldUpMs = lag.longestMs();
   const span = [begunAt, Date.now()] as const;
   const history = new Map(participants.map((one) => [one.system.name, historyErrorsOf(one, plans, targets, span)]));
   for (const { programs } of participants) await programs.signal('SIGKILL');
@@ -105,7 +107,20 @@ async function live(
     outages,
     mail.mails,
   );
-  return results.map((one) => ({ ...one, history: history.get(one.system) ?? null }));
+  return { results: results.map((one) => ({ ...one, history: history.get(one.system) ?? null })), heldUpMs };
+}
+
+const lagEveryMs = 200;
+
+/** How long this process was held up at the most: targets and mail server are part of it, and fail meanwhile without being meant to. */
+function watchLag() {
+  let [longestMs, last] = [0, performance.now()];
+  const timer = setInterval(() => {
+    const now = performance.now();
+    longestMs = Math.max(longestMs, now - last - lagEveryMs);
+    last = now;
+  }, lagEveryMs);
+  return { longestMs: () => Math.round(longestMs), [Symbol.dispose]: () => clearInterval(timer) };
 }
 
 function planTargets(day: Day): readonly TargetPlan[] {
@@ -148,6 +163,6 @@ if (day === undefined) throw new Error(`there is no day "${name}"`);
 setTimeout(() => {
   throw new Error('the day did not end');
 }, limitMs).unref();
-const results = await live(day, Number(seed), folder, wanted);
-writeFileSync(join(folder, 'result.json'), JSON.stringify({ day: name, seed: Number(seed), results }, null, 1));
+const lived = await live(day, Number(seed), folder, wanted);
+writeFileSync(join(folder, 'result.json'), JSON.stringify({ day: name, seed: Number(seed), ...lived }, null, 1));
 process.exit();

@@ -33,7 +33,7 @@ export interface Day {
   readonly name: string;
   /** What happens, for the table. */
   readonly what: string;
-  /** On what verdicts of systems that send false mails on this day depend: they may differ between runs. */
+  /** On what it depends which mistakes systems make that make some on this day: they may differ between runs. */
   readonly varies?: string;
   readonly targets: number;
   /** Targets are configured by name. */

@@ -29,7 +29,6 @@ function badMail(name: string, what: string, mood: MailMood, more: Partial<Day> 
     what,
     targets: 4,
     settle: 130,
-    ...more,
     async live(world) {
       await world.mail.turn(mood);
       await world.wait(5);
@@ -39,6 +38,7 @@ function badMail(name: string, what: string, mood: MailMood, more: Partial<Day> 
       await world.wait(78);
       await world.recover(one(world));
     },
+    ...more,
   };
 }
 

@@ -8,7 +8,7 @@ import { mortal } from '../../support/children.ts';
 import { namespaceObstacle } from '../../support/network-namespace.ts';
 import type { Day } from './day.ts';
 import { days } from './days.ts';
-import { differencesOf, readRun, type RunRecord, saveRun } from './record.ts';
+import { differencesOf, isWrong, readRun, type RunRecord, saveRun, worstOf } from './record.ts';
 import { type DayResult, judgeAgain } from './result.ts';
 import { findInstalled, type Installed } from './installed.ts';
 import { systems } from './systems/index.ts';
@@ -35,6 +35,11 @@ const { values: options, positionals } = parseArgs({
 });
 if (options.compare === (positionals.length !== 2))
   throw new Error('--compare takes two files that --save has written; nothing else takes files');
+// What a busy machine does to the driver itself says nothing about the systems: a target that answers late is slow from 1.5 s on.
+const longestHeldUpMs = 1_000;
+const mostTries = 3;
+// Where it depends on chance what a system gets wrong, its worst of so many lives of the day counts.
+const livesByChance = 3;
 const quickDays = ['outage', 'blip', 'uplink', 'mail-away'];
 const wanted = days.filter(
   ({ name, isExtra }) => options.only?.includes(name) ?? (options.quick ? quickDays.includes(name) : isExtra !== true),
@@ -75,15 +80,18 @@ function compare([one, other]: readonly RunRecord[]): 0 | 1 {
   const count = one.days.reduce((sum, { results }) => sum + results.length, 0);
   const differences = differencesOf(one, other).map((difference) => {
     const { varies } = days.find(({ name }) => name === difference.day) ?? {};
-    // Watchpost has to do the same on every day.
-    return { ...difference, reason: difference.system.startsWith('Watchpost') ? undefined : varies };
+    // Watchpost has to do the same on every day, and what is right once has to be so again.
+    const mayVary = !difference.system.startsWith('Watchpost') && difference.verdicts.every(isWrong);
+    return { ...difference, reason: mayVary ? varies : undefined };
   });
   for (const { day, system, verdicts, reason } of differences)
     console.log(
-      `${day}, ${system}: ${verdicts.join(' | ')}${reason === undefined ? '' : ` (may differ, it depends on ${reason})`}`,
+      `${day}, ${system}: ${verdicts.join(' | ')}${reason === undefined ? '' : ` (wrong in both; in which way depends on ${reason})`}`,
     );
   const failures = differences.filter(({ reason }) => reason === undefined).length;
-  console.log(`${count} verdicts in the first run, ${differences.length} differ, ${failures} of them without a reason`);
+  console.log(
+    `${count} verdicts in the first run, ${failures} differ; ${differences.length - failures} are wrong in another way`,
+  );
   return failures === 0 ? 0 : 1;
 }
 
@@ -91,29 +99,32 @@ async function runAll(installed: readonly Installed[]): Promise<readonly DayResu
   const folder = mkdtempSync(join(tmpdir(), 'watchpost-days-'));
   try {
     const done: DayResult[] = [];
-    const waiting = [...wanted];
+    const waiting = wanted.flatMap((day) =>
+      Array.from({ length: day.varies === undefined ? 1 : livesByChance }, (_, life) => ({ day, life })),
+    );
     const runInTurn = async () => {
-      for (let day = waiting.shift(); day !== undefined; day = waiting.shift()) {
-        const result = await run(day, folder, installed);
+      for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
+        const result = await runUndisturbed(next.day, join(folder, String(next.life + 1)), installed);
         if (result !== null) done.push(result);
       }
     };
     await Promise.all(Array.from({ length: Number(options['at-once']) }, runInTurn));
-    return done;
+    return [...Map.groupBy(done, ({ day }) => day).values()].map(worstOf);
   } finally {
     if (options.keep) console.log(`logs, configurations, mails and the truth of each day: ${folder}`);
     else rmSync(folder, { recursive: true, force: true });
   }
 }
 
-/** Judges what `--keep` kept; of a day in several folders the last one counts. */
+/** Judges what `--keep` kept; of a life in several folders the last one counts. */
 async function judgeKept(folders: readonly string[]): Promise<readonly DayResult[]> {
   const done = new Map<string, DayResult>();
-  for (const path of folders.flatMap((folder) => globSync(join(folder, '*', 'result.json')))) {
+  for (const path of folders.flatMap((folder) => globSync(join(folder, '*', '*', '*', 'result.json')))) {
+    const life = path.split('/').at(-4) ?? '';
     const result = await judgeAgain(dirname(path), systems);
-    done.set(result.day, result);
+    done.set(`${life} ${result.day}`, result);
   }
-  return [...done.values()];
+  return [...Map.groupBy(done.values(), ({ day }) => day).values()].map(worstOf);
 }
 
 function print(done: readonly DayResult[], installed: readonly Installed[]): void {
@@ -129,9 +140,20 @@ function print(done: readonly DayResult[], installed: readonly Installed[]): voi
   if (faults.length > 0) console.log(`without a history:\n${faults.join('\n')}`);
 }
 
+async function runUndisturbed(day: Day, folder: string, installed: readonly Installed[]): Promise<DayResult | null> {
+  for (let attempt = 1; ; attempt += 1) {
+    const result = await run(day, join(folder, String(attempt)), installed);
+    if (result === null || (result.heldUpMs ?? 0) <= longestHeldUpMs) return result;
+    const seconds = ((result.heldUpMs ?? 0) / 1_000).toFixed(1);
+    if (attempt === mostTries)
+      throw new Error(`${day.name}: the driver was held up for ${seconds} s: the machine is too busy`);
+    console.error(`${day.name}: the driver was held up for ${seconds} s; lived again`);
+  }
+}
+
 async function run(day: Day, folder: string, installed: readonly Installed[]): Promise<DayResult | null> {
   const own = join(folder, day.name);
-  mkdirSync(own);
+  mkdirSync(own, { recursive: true });
   const program = join(import.meta.dirname, 'day-child.ts');
   const names = installed.map(({ system }) => system.name);
   const namespaces = ['--net', '--mount', '--pid', '--fork', '--mount-proc', '--kill-child'];

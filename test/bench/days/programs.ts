@@ -1,10 +1,11 @@
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { type ChildProcess, execFile, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { appendFileSync, closeSync, globSync, openSync, readFileSync, statfsSync, writeFileSync } from 'node:fs';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { systemCode } from '#kernel/errors.ts';
+import { promisify } from 'node:util';
+import { messageOf, systemCode } from '#kernel/errors.ts';
 import { atHome } from './network.ts';
 import type { Command, SetUp } from './systems/system.ts';
 
@@ -21,7 +22,7 @@ export interface Programs {
   reload(): Promise<void>;
   /** Appends to the file of the configuration what no configuration has. */
   breakConfiguration(): void;
-  fillDisk(): void;
+  fillDisk(): Promise<void>;
   freeDisk(): void;
   /** The ids of all its processes, children included. */
   ids(): readonly number[];
@@ -103,13 +104,29 @@ export function createPrograms(
       if (first?.pid !== undefined && isRunning(first)) sendSignal(first.pid, 'SIGHUP');
     },
     breakConfiguration: () => appendFileSync(setUp.configuration, '\n}}} : a mistake {{{\n'),
-    fillDisk() {
-      const { bavail, bsize } = statfsSync(folder);
-      writeUnlessFull(filler, Buffer.alloc(bavail * bsize));
+    async fillDisk() {
+      // The system itself writes meanwhile, so that what was free a moment ago may be too much.
+      for (let left = fillAttempts; left > 0; left -= 1) if (await fill(folder, filler, left > 1)) break;
+      writeUnlessFull(filler, Buffer.alloc(1024 * 1024));
     },
     ids: () => familiesOf(own()),
     freeDisk: () => rmSync(filler, { force: true }),
   };
+}
+
+const fillAttempts = 10;
+
+/** Whether a file took all that was free; if not, and that is allowed, there was less left than that. */
+async function fill(folder: string, filler: string, mayFail: boolean): Promise<boolean> {
+  const { bavail, bsize } = statfsSync(folder);
+  try {
+    // In a process of its own: targets and mail server are to answer meanwhile.
+    await promisify(execFile)('fallocate', ['--length', String(bavail * bsize), filler]);
+    return true;
+  } catch (error) {
+    if (!mayFail || !messageOf(error).includes('No space left on device')) throw error;
+    return false;
+  }
 }
 
 function isRunning({ exitCode, signalCode }: ChildProcess): boolean {

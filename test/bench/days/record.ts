@@ -33,6 +33,37 @@ export function verdictOf({ verdict: { due, came, falseMails, repeated } }: Syst
     .join(', ');
 }
 
+/** Several lives of one day as one: of each system that in which it did worst. */
+export function worstOf(lives: readonly DayResult[]): DayResult {
+  const [first] = lives;
+  if (first === undefined) throw new Error('no life of the day');
+  const results = [
+    ...Map.groupBy(
+      lives.flatMap((life) => life.results),
+      ({ system }) => system,
+    ).values(),
+  ];
+  return {
+    ...first,
+    results: results.flatMap((ofSystem) => ofSystem.toSorted((one, other) => compareFaults(other, one)).slice(0, 1)),
+    heldUpMs: Math.max(...lives.map(({ heldUpMs = 0 }) => heldUpMs)),
+  };
+}
+
+// What did not come is worse than what should not have come.
+function compareFaults({ verdict: one }: SystemResult, { verdict: other }: SystemResult): number {
+  return (
+    one.due - one.came - (other.due - other.came) || one.falseMails - other.falseMails || one.repeated - other.repeated
+  );
+}
+
+const notRun = 'not run';
+
+/** Whether a verdict of `verdictOf` says that a system made a mistake. */
+export function isWrong(verdict: string): boolean {
+  return !['all', 'silent', notRun].includes(verdict);
+}
+
 /** A verdict that is not the same in two runs. */
 interface Difference {
   readonly day: string;
@@ -44,7 +75,7 @@ interface Difference {
 export function differencesOf(one: RunRecord, other: RunRecord): readonly Difference[] {
   const [before, after] = [verdictsOf(one), verdictsOf(other)];
   return [...new Map([...before, ...after])].flatMap(([key, { day, system }]) => {
-    const verdicts = [before.get(key)?.verdict ?? 'not run', after.get(key)?.verdict ?? 'not run'] as const;
+    const verdicts = [before.get(key)?.verdict ?? notRun, after.get(key)?.verdict ?? notRun] as const;
     return verdicts[0] === verdicts[1] ? [] : [{ day, system, verdicts }];
   });
 }

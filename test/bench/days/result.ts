@@ -30,6 +30,8 @@ export interface DayResult {
   readonly day: string;
   readonly seed: number;
   readonly results: readonly SystemResult[];
+  /** How long the driver, with its targets and its mail server, was held up at the most; absent in older runs. */
+  readonly heldUpMs?: number;
 }
 
 /** Judges all systems by their first recipients. */

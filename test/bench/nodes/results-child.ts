@@ -27,8 +27,8 @@ function createLocal(name: string): Transport & { retime(aheadMs: number): void 
   let ahead = 0;
   const watching = watchTargets({
     agent: {
-      async run(_, __, onStarted) {
-        onStarted?.(systemClock.now());
+      async run(_, __, listener) {
+        listener?.onStarted?.(systemClock.now());
         return measured;
       },
     },

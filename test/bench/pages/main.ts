@@ -8,6 +8,7 @@ import { tcpServer } from '../../support/tcp-servers.ts';
 import { sumsOf, writeYear } from '../../support/written-year.ts';
 import { comeFirst, cpuSeconds, memoryBytes } from '../tools/processes.ts';
 import { figure, percentile, printTable } from '../tools/table.ts';
+import { measureFirstView } from './first-view.ts';
 import { measureStatusViewers } from './status-viewers.ts';
 import { openViewers } from './viewers.ts';
 
@@ -17,6 +18,10 @@ import { openViewers } from './viewers.ts';
 comeFirst();
 if (process.argv.includes('--status')) {
   await measureStatusViewers();
+  process.exit(0);
+}
+if (process.argv.includes('--first')) {
+  await measureFirstView();
   process.exit(0);
 }
 const targets = Array.from({ length: 1_000 }, (_, index) => `target-${String(index).padStart(4, '0')}`);

@@ -87,6 +87,7 @@ test('ten HTTP servers that hang hold up the eleventh recipient for seconds at f
     folder: folder.path,
     hostname: 'localhost',
     renewal: renewalTimes,
+    devices: null,
   };
   await using place = outboxOver(
     type.open(environment, () => contacts, {}),

@@ -45,7 +45,8 @@ describe.concurrent.each(httpServices)('$name', (service) => {
       content: { ...opened.content, acknowledge },
     });
     const isDoneThere = ['pagerduty', 'alertmanager'].includes(service.name);
-    expect(received.map(bodyText).join('\n').includes(acknowledge)).toBe(!isDoneThere);
+    const isSpoken = service.name === 'twilio with calls';
+    expect(received.map(bodyText).join('\n').includes(acknowledge)).toBe(!isDoneThere && !isSpoken);
   });
 
   test('sends the same again where a message is repeated', async () => {

@@ -615,6 +615,28 @@ describe('twilio', () => {
     expect(received[0]?.headers.authorization).toBe(`Basic ${credentials}`);
   });
 
+  test('calls for what is critical and begins or goes on, and writes the rest', async () => {
+    const caller = (origin: string) =>
+      openContact(twilio, { ...entry, from: '+15017122661', call: true, url: origin }, { token_file: 'f'.repeat(32) });
+    const warning = { ...opened, incidents: opened.incidents.map((one) => ({ ...one, severity: 'warning' as const })) };
+    const hostile = { ...opened, content: { ...opened.content, headline: '</Say><Play>x</Play> & "co"' } };
+    const messages = [opened, reminder, warning, resolved, hostile];
+    const { received, bodies } = await through(caller, messages, () => says(201, { sid: 'CA1' }));
+    expect(received.map(({ path }) => path.split('/').at(-1))).toEqual([
+      'Calls.json',
+      'Calls.json',
+      'Messages.json',
+      'Messages.json',
+      'Calls.json',
+    ]);
+    expect(bodies[0]).toEqual({
+      To: '+15558675310',
+      From: '+15017122661',
+      Twiml: `<Response><Say loop="2" language="en-US">Watchpost. ${opened.content.headline}</Say></Response>`,
+    });
+    expect(bodies[4]).toMatchObject({ Twiml: expect.stringMatching(/<Say [^<>]*>[^<>&"]*<\/Say><\/Response>$/) });
+  });
+
   test.each([
     { code: 21_617, kind: 'rejected' },
     { code: 21_211, kind: 'retry' },

@@ -47,7 +47,7 @@ async function startHook(answer: (response: ServerResponse) => void) {
 
 function open(url: string) {
   const log = memoryLog().log;
-  const shared = { folder: '/nowhere', hostname: 'localhost', renewal: renewalTimes };
+  const shared = { folder: '/nowhere', hostname: 'localhost', renewal: renewalTimes, devices: null };
   const files = { secret_file: new Secret(secret) };
   const entry = webhook.Entry.parse({ url, secret_file: 'x' });
   const clock = new FakeClock('2026-01-01T12:01:30Z');

@@ -7,6 +7,7 @@ import { type Clock, systemClock } from '#kernel/clock.ts';
 import { issue, issueAuthority } from '../../support/certificates.ts';
 import { forbidden, loopbackGate } from '../../support/http-check.ts';
 import { arrived, serveHttp, serveHttps } from '../../support/http-servers.ts';
+import { tcpServer } from '../../support/tcp-servers.ts';
 import { seededRandom } from '../../support/seeded-random.ts';
 
 const hour = 3_600_000;
@@ -197,12 +198,13 @@ test('what was heard does for three days where the registry fails, and then nobo
 test('nobody knows of a domain whose top-level domain has no server, and "server" names one', async () => {
   await using at = await registry(says(registered()), () => [[['com'], ['https://rdap.invalid/']]]);
   const check = await startDomain();
-  expect(await check({ bootstrap: at.bootstrap })).toMatchObject({
+  await using root = await tcpServer((socket) => socket.end('domain: EXAMPLE\n'));
+  expect(await check({ bootstrap: at.bootstrap, whois: root.host })).toMatchObject({
     status: 'unknown',
     failure: {
       source: 'third_party',
       code: 'unsupported',
-      message: 'no RDAP server is known for shop.example: "server" can name one',
+      message: 'no RDAP and no WHOIS server is known for shop.example: "server" or "whois" can name one',
     },
   });
   const server = `http://127.0.0.1:${at.server.port}`;

@@ -227,11 +227,11 @@ test('the answer of gRPC is its health, or status and message', async () => {
   });
 });
 
-test('certificates behind an HTTP proxy are missing, with the reason', async () => {
+test('certificates behind a proxy are missing, with the reason', async () => {
   const proxy = { url: `http://127.0.0.1:${await closedPort()}` };
   const { tls, missing } = await gather({ type: 'http', host: 'https://a.example/', proxy, timeout: '300ms' });
   expect(tls).toBeNull();
-  expect(missing).toContainEqual({ part: 'tls', reason: 'the target is behind an HTTP proxy' });
+  expect(missing).toContainEqual({ part: 'tls', reason: 'the target is behind a proxy' });
   const plain = await gather({ type: 'http', host: 'http://a.example/', proxy, timeout: '300ms' });
   expect(plain.missing.map(({ part }) => part)).not.toContain('tls');
 });

@@ -1,3 +1,4 @@
+import { generateKeyPairSync } from 'node:crypto';
 import type { Socket } from 'node:net';
 import { describe, expect, test } from 'vitest';
 import { probeOnce } from '../../support/probe-once.ts';
@@ -5,7 +6,12 @@ import { tcpServer } from '../../support/tcp-servers.ts';
 
 // Servers that are not what a check of a database or a broker expects.
 
-const types = ['postgres', 'mysql', 'redis', 'mqtt', 'amqp'] as const;
+const types = ['postgres', 'mysql', 'redis', 'mqtt', 'amqp', 'ssh'] as const;
+const { privateKey } = generateKeyPairSync('rsa', {
+  modulusLength: 2_048,
+  publicKeyEncoding: { type: 'pkcs1', format: 'pem' },
+  privateKeyEncoding: { type: 'pkcs1', format: 'pem' },
+});
 const flood = Buffer.alloc(65_536, 0x24);
 
 function pour(socket: Socket): void {
@@ -18,7 +24,8 @@ function pour(socket: Socket): void {
 
 describe.each(types)('%s', (type) => {
   const ask = async (host: string, more: object = {}) =>
-    probeOnce(type, { host, username: 'ann', password: 'secret', timeout: '500ms', ...more });
+    probeOnce(type, { host, username: 'ann', ...secretOf('secret'), timeout: '500ms', ...more });
+  const secretOf = (password: string) => (type === 'ssh' ? { key: privateKey } : { password });
 
   test('a server that says nothing', async () => {
     await using server = await tcpServer(() => {});
@@ -61,7 +68,27 @@ describe.each(types)('%s', (type) => {
 
   test('a password is in no failure', async () => {
     await using server = await tcpServer((socket) => void socket.on('data', (sent: Buffer) => socket.end(sent)));
-    expect(JSON.stringify(await ask(server.host, { password: 'hunter2hunter2' }))).not.toContain('hunter2');
+    const outcome = JSON.stringify(await ask(server.host, secretOf('hunter2hunter2')));
+    for (const secret of ['hunter2', privateKey.slice(100, 140)]) expect(outcome).not.toContain(secret);
+  });
+});
+
+test.each([
+  ['an old version', 'SSH-1.5-old\r\n', 'protocol'],
+  ['a line without an end', `SSH-2.0-${'x'.repeat(20_000)}`, 'protocol'],
+  ['many lines before it', 'hello\r\n'.repeat(2_000), 'protocol'],
+  ['bytes that are no packet', `SSH-2.0-x\r\n${'\xff'.repeat(200)}`, 'protocol'],
+  ['an empty key exchange', 'SSH-2.0-x\r\n\0\0\0\x0c\x0a\x14\0\0\0\0\0\0\0\0\0\0', 'protocol'],
+  [
+    'a disconnection with a reason',
+    'SSH-2.0-x\r\n\0\0\0\x1c\x06\x01\0\0\0\x0c\0\0\0\x08too many\0\0\0\0\0\0\0\0\0\0',
+    'status',
+  ],
+])('ssh: the server sends %s', async (_, sent, code) => {
+  await using server = await tcpServer((socket) => void socket.write(sent, 'latin1'));
+  expect(await probeOnce('ssh', { host: server.host, timeout: '1s' })).toMatchObject({
+    status: 'down',
+    failure: { source: 'target', code },
   });
 });
 
@@ -71,6 +98,12 @@ test.each([
   [{ type: 'mqtt', publish: 'x' }, 'is missing'],
   [{ type: 'mqtt', publish: 'x', topic: 'a/#' }, 'messages are published to one topic'],
   [{ type: 'amqp', expect: { messages: { max: 1 } } }, 'is missing: something is expected of it'],
+  [{ type: 'ssh', host_key: 'MD5:00:11' }, 'expected \\"SHA256:'],
+  [{ type: 'ssh', username: 'root' }, 'a username is given'],
+  [{ type: 'ssh', command: 'true' }, 'a command is given'],
+  [{ type: 'ssh', expect: { equals: 1 } }, 'something is expected of it'],
+  [{ type: 'ssh', username: 'root', key: 'secret' }, 'expected a private key'],
+  [{ type: 'ssh', username: 'root', key: privateKey, key_file: '/b' }, 'cannot be set together with key'],
   [{ type: 'postgres', password: 'a', password_file: '/b' }, 'password'],
 ])('%o is refused', async ({ type, ...options }, message) => {
   const run = async () => probeOnce(type as 'redis', { host: '127.0.0.1', ...options });

@@ -192,7 +192,7 @@ test.each([
     'cannot be set together with',
   ],
   [{ oauth2: { token_url: 'https://x', client_id: 'a', client_secret: 'b' }, bearer: 'c' }, 'one of oauth2, bearer'],
-  [{ proxy: { url: 'https://proxy.example' } }, 'expected the address of a proxy'],
+  [{ proxy: { url: 'socks4://proxy.example' } }, 'expected the address of a proxy'],
   [{ proxy: { url: 'http://proxy.example', username: 'a' } }, 'is missing: there is a username'],
 ])('%j is refused', (options, message) => {
   const parsed = http.Spec.safeParse({ type: 'http', host: 'https://shop.example', ...options });

@@ -157,9 +157,11 @@ test('of the checks that were started over the API only a few measure paths at t
   const running = { api: 0, monitor: 0 };
   const runOne = async (origin: 'api' | 'monitor') => {
     const command = { spec, policy: 'private', deadlineMs: 30_000, origin } as const;
-    const outcome = await agent.run(command, new AbortController().signal, () => {
-      running[origin] += 1;
-      most[origin] = Math.max(most[origin], running[origin]);
+    const outcome = await agent.run(command, new AbortController().signal, {
+      onStarted() {
+        running[origin] += 1;
+        most[origin] = Math.max(most[origin], running[origin]);
+      },
     });
     running[origin] -= 1;
     return outcome.status;

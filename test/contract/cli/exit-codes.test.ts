@@ -23,7 +23,9 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 /** What has to be given for the command to begin at all. */
 function needed({ path, takes }: CommandShape): readonly string[] {
-  const words = takes.filter(({ term }) => term.startsWith('<')).map(() => 'x');
+  const words = takes
+    .filter(({ term }) => term.startsWith('<'))
+    .map(({ term }) => (term === '<span>' ? '10:00..11:00' : 'x'));
   const options = path === 'silence add' ? ['--for', '1h', '--why', 'x'] : path === 'ack' ? ['--why', 'x'] : [];
   return [...path.split(' '), ...words, ...(path === 'deliveries retry' ? ['--all'] : []), ...options];
 }
@@ -53,8 +55,18 @@ test('a daemon that does not answer is 1 for all who ask one', async () => {
     `data: none.db\nhttp: { listen: 127.0.0.1:${await closedPort()} }\ntargets: { a: { check: ping, host: a } }\n`,
   );
   const asking = ['health', 'top', 'incidents', 'ack', 'reload', 'deliveries list', 'deliveries retry'];
-  const more = ['silence add', 'silence list', 'silence expire', 'status post', 'status notes', 'status remove'];
-  for (const path of [...asking, ...more]) {
+  const more = [
+    'silence add',
+    'silence list',
+    'silence expire',
+    'status post',
+    'status notes',
+    'status remove',
+    'status subscribers',
+    'status unsubscribe',
+  ];
+  const past = ['exclude', 'exclusions list', 'exclusions remove'];
+  for (const path of [...asking, ...more, ...past]) {
     const command = commands.find((one) => one.path === path);
     if (command === undefined) throw new Error(`there is no command ${path}`);
     const { code, out } = await commandHere([...needed(command), '--config', config]);

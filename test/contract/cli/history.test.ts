@@ -109,7 +109,7 @@ test('a report of this month has every target, the worst first, in four forms', 
   expect(text.indexOf('\nshop ')).toBeLessThan(text.indexOf('\nmail '));
   expect((await run('report', '--month', month, '--format', 'csv')).out).toContain(`\n${month},shop,0.8`);
   expect((await run('report', '--month', month, '--format', 'csv')).out).toMatch(
-    /^month,.*,objective,budget_seconds,budget_left\n.*,0\.999,86\.4,-?[\d.]+\n/,
+    /^month,.*,objective,budget_seconds,budget_left,excluded_seconds\n.*,0\.999,86\.4,-?[\d.]+,0\n/,
   );
   expect(text).toMatch(/^shop .* -?\d+%$/m);
   const { targets } = JSON.parse((await run('report', '--month', month, '--json')).out);

@@ -263,7 +263,12 @@ test('config check says what came of each address', async () => {
 });
 
 test.each([
-  ['{ check: tcp }', 'targets_from.ssh.files: is missing: set files, url or srv'],
+  ['{ check: tcp }', 'targets_from.ssh.files: is missing: set files, url, srv, docker or kubernetes'],
+  ['{ docker: a.sock, srv: _x._tcp.b.c, check: tcp }', 'targets_from.ssh.docker: cannot be set together with srv'],
+  [
+    '{ docker: a.sock, ask: { token_file: t }, check: tcp }',
+    'targets_from.ssh.ask.token_file: is for url and kubernetes only',
+  ],
   ['{ url: "ftp://x/", check: tcp }', 'expected an address that lists targets'],
   ['{ url: "http://x/", files: a.json, check: tcp }', 'targets_from.ssh.url: cannot be set together with files'],
   ['{ url: "http://x/", ask: { every: 1 }, check: tcp }', 'targets_from.ssh.ask.every: expected a duration'],

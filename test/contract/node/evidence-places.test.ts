@@ -17,7 +17,9 @@ test('gathering evidence takes no place of a check that is due, and two run at a
   const ending = new AbortController();
   let started = 0;
   const gatherings = Array.from({ length: 3 }, async () =>
-    agent.run({ spec: evidence, policy: 'private', deadlineMs: 10_000 }, ending.signal, () => (started += 1)),
+    agent.run({ spec: evidence, policy: 'private', deadlineMs: 10_000 }, ending.signal, {
+      onStarted: () => void (started += 1),
+    }),
   );
   expect(started).toBe(2);
   expect(agent.health()).toMatchObject({ running: 0, queued: 0 });

@@ -26,7 +26,9 @@ test('a check that is cancelled while its type is loaded ends with the reason', 
   const ending = new AbortController();
   const spec = CheckSpec.parse({ type: 'tcp', host: '127.0.0.1:1' });
   let started = false;
-  const running = agent.run({ spec, policy: 'private', deadlineMs: 2_000 }, ending.signal, () => (started = true));
+  const running = agent.run({ spec, policy: 'private', deadlineMs: 2_000 }, ending.signal, {
+    onStarted: () => void (started = true),
+  });
   ending.abort(new Error('enough'));
   await expect(running).rejects.toThrow('enough');
   expect(started).toBe(false);

@@ -181,6 +181,7 @@ const given: Readonly<Partial<Record<CheckTypeName, { readonly host: string; rea
     redis: { host: '127.0.0.1:6379', options: [] },
     mqtt: { host: '127.0.0.1:1883', options: [] },
     amqp: { host: '127.0.0.1:5672', options: [] },
+    ssh: { host: '127.0.0.1:22', options: [] },
     domain: { host: 'example.com', options: [{ timeout: '1s', expect: { valid_for: '30d' } }] },
     traceroute: {
       host: '127.0.0.1',
@@ -262,7 +263,7 @@ test('the name server that a caller names pays as a target does, under whatever 
   expect(await ask('c.example', '198.51.99.2')).toBe(201);
 });
 
-test.each(['plugin', 'flow'])('%s is for targets only', async (type) => {
+test.each(['plugin', 'docker', 'flow'])('%s is for targets only', async (type) => {
   await using server = await serve();
   const { status, body } = await server.post({ type, host: 'a.example' });
   expect([status, body['error']]).toEqual([400, 'invalid_type']);

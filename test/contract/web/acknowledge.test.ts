@@ -39,7 +39,7 @@ const toldBy = (scenario: Scenario) => (message: string) =>
 async function serve() {
   const scenario = await startScenario({ targets: [target('shop'), target('blog'), target('well')] });
   const controls = createControls({ monitor: () => scenario.monitor, clock: scenario.clock, random: seededRandom(1) });
-  const site = createSite({ assets: await loadAssets(), places: [] });
+  const site = createSite({ assets: await loadAssets(), places: [], service: null });
   const server = await serveWeb({
     plugins: [
       acknowledgeRoutes({ ...controls, site, read: (token) => links.read(token), incidentsOf: toldBy(scenario) }),

@@ -50,7 +50,7 @@ async function serve(mostViewers = 100) {
     sessions: { open: () => '', userOf: () => null, close: () => {} },
   });
   const assets = await loadAssets();
-  const site = createSite({ assets, places: ['overview'] });
+  const site = createSite({ assets, places: ['overview'], service: null });
   const routes = new Set<string>();
   const server = await serveWeb({
     problemPage: (problem) => site.problem(problem),

@@ -14,6 +14,8 @@ import { deliveryRoutes } from '#web/deliveries.ts';
 import { addHealth } from '#web/health.ts';
 import { historyDocument } from '#web/history-document.ts';
 import { metricsRoute } from '#web/metrics.ts';
+import { exclusionRoutes } from '#web/exclusions.ts';
+import { subscriberRoutes } from '#web/subscribers.ts';
 import { noteRoutes } from '#web/notes.ts';
 import { stateRoutes } from '#web/states.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
@@ -36,7 +38,18 @@ const operations = Object.entries(document.paths as Readonly<Record<string, Read
 let isWell = true;
 let isValid = true;
 const silence = { id: 's1', targets: ['shop'], why: 'it moves', from: start, until: start + 1_000 };
-const note = { id: 'n1', page: 'status', words: 'We know.', createdAt: start, endsAt: null };
+const exclusion = { id: 'e1', target: 'shop', from: start, to: start + 1, why: 'provider', createdAt: start };
+const ofThread = { thread: null, stage: 'resolved', targets: ['shop'] } as const;
+const note = { id: 'n1', page: 'status', words: 'We know.', createdAt: start, endsAt: null, ...ofThread };
+const subscriber = {
+  id: 's1',
+  page: 'status',
+  address: 'ann@example.com',
+  language: 'de',
+  secret: 'x',
+  askedAt: start,
+  confirmedAt: null,
+};
 const open = incident('shop', start);
 const listed = {
   ...delivery(open, { id: 1 }),
@@ -81,9 +94,16 @@ const adminPlugins: readonly FastifyPluginAsync[] = [
   })),
   noteRoutes({
     list: () => [note],
+    since: () => [note],
     post: ({ page }) => unlessMissing(page, note),
     remove: (id) => unlessMissing(id, note),
   }),
+  exclusionRoutes({
+    list: () => [exclusion, { ...exclusion, target: null }],
+    add: ({ target }) => unlessMissing(String(target), exclusion),
+    remove: (id) => unlessMissing(id, exclusion),
+  }),
+  subscriberRoutes({ list: () => [subscriber], remove: (who) => unlessMissing(who, [subscriber]) }),
   deliveryRoutes({ store: { listDeliveries: () => [listed], retryDeliveries: () => 1 }, wakeOutbox: () => {} }),
 ];
 
@@ -99,7 +119,7 @@ const links: readonly FastifyPluginAsync[] = [
     log: silentLog,
   }),
   acknowledgeRoutes({
-    site: createSite({ assets: await loadAssets(), places: [] }),
+    site: createSite({ assets: await loadAssets(), places: [], service: null }),
     read: (token) =>
       token === 'nobody' ? null : { incident: open.id, channel: 'email', recipient: 'ops@example.com' },
     openIncidents: () => (isWell ? [open] : []),
@@ -113,6 +133,8 @@ const bodies: Readonly<Record<string, object>> = {
   acknowledge: { incident: open.id, why: 'I look' },
   gatherEvidence: { target: 'shop' },
   postNote: { words: 'We know.' },
+  addExclusion: { target: 'shop', from: '2026-01-01T00:00:00Z', to: '2026-01-01T01:00:00Z', why: 'provider' },
+  removeSubscribers: { who: 'ann@example.com' },
   retryDeliveries: { all: true },
 };
 const missing: Readonly<Record<string, object>> = {
@@ -120,6 +142,8 @@ const missing: Readonly<Record<string, object>> = {
   acknowledge: { incident: 'nobody', why: 'I look' },
   gatherEvidence: { target: 'nobody' },
   postNote: { page: 'nobody', words: 'We know.' },
+  addExclusion: { target: 'nobody', from: '2026-01-01T00:00:00Z', to: '2026-01-01T01:00:00Z', why: 'provider' },
+  removeSubscribers: { who: 'nobody' },
 };
 
 test('every route for operators, jobs and links stands in the document, and nothing else does', async () => {
@@ -155,7 +179,11 @@ test('whatever an operator, a job or somebody with a link asks, the answer is on
     const ways: readonly Way[] = [
       { name: 'plain', query, body: bodies[operationId] },
       { name: 'of nobody', query, id: 'nobody', body: missing[operationId] ?? bodies[operationId] },
-      { name: 'with a wrong query', query: '?salt=&since=x&limit=x', body: bodies[operationId] },
+      {
+        name: 'with a wrong query',
+        query: `?salt=&since=x&limit=x&page=${'x'.repeat(200)}`,
+        body: bodies[operationId],
+      },
       { name: 'through a proxy', query, headers: { 'x-forwarded-for': '192.0.2.1' } },
       { name: 'with headers without end', query, headers: { 'x-long': 'x'.repeat(20_000) } },
       ...(method === 'post'

@@ -205,7 +205,7 @@ describe.skipIf(obstacle !== null)('paths', () => {
 
   const ignoring = `
     const socket = require('node:dgram').createSocket('udp4');
-    socket.on('message', () => console.log('received'));
+    socket.on('message', (bytes) => console.log(bytes.includes('example') ? 'asked' : 'received'));
     socket.bind(5353, '0.0.0.0', () => console.log('ready'));
   `;
 
@@ -234,6 +234,8 @@ describe.skipIf(obstacle !== null)('paths', () => {
     const count = printed.split('received').length - 1;
     expect(count).toBeGreaterThanOrEqual(1);
     expect(count).toBeLessThanOrEqual(3);
+    // One question, and its repeat.
+    expect(printed.split('asked')).toHaveLength(3);
   });
 
   const narrow = 'ip link set right mtu 1400';

@@ -21,6 +21,7 @@ const specs: Readonly<Record<string, (host: string) => object>> = {
   redis: (host) => ({ host }),
   mqtt: (host) => ({ host }),
   amqp: (host) => ({ host }),
+  ssh: (host) => ({ host }),
   traceroute: (host) => ({ host: host.replace(/[[\]]/g, '') }),
   mtr: (host) => ({ host: host.replace(/[[\]]/g, ''), packets: 3, interval: '100ms' }),
 };
@@ -43,8 +44,8 @@ const code = (host: string, timeout: string) => `
   console.log(JSON.stringify(Object.fromEntries(await Promise.all(specs.map(probe)))));
 `;
 
-// Of a domain a registry is asked: what keeps a node from that is never the domain's fault. A plugin connects by itself.
-const reaching = probedTypeNames.filter((type) => type !== 'domain' && type !== 'plugin');
+// Of a domain a registry is asked: what keeps a node from that is never the domain's fault. A plugin connects by itself, and a container engine is on this machine.
+const reaching = probedTypeNames.filter((type) => type !== 'domain' && type !== 'plugin' && type !== 'docker');
 const alike = (outcome: string) => Object.fromEntries(reaching.map((type) => [type, outcome]));
 const own = alike('unknown node local');
 // The kernel tells datagram sockets of no such thing (udp(7)): to them it is silence, which is for each check to judge.

@@ -60,6 +60,8 @@ rules: { down: { rounds: 2 } }
   });
   expect(readFileSync(file, 'utf8')).toBe(text);
   await end('SIGTERM');
+  // What an interrupted edit left behind does not stop the next one.
+  writeFileSync(`${file}.new`, 'half a file');
   expect(await run('add', server.host, '--json')).toMatchObject({ code: 0, err: '' });
   expect((await run('remove', name)).out).toContain('no daemon runs here');
 });

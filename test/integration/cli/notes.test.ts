@@ -37,6 +37,34 @@ pages: { status: { targets: { shop: Shop } } }
     notes: [{ id, words: 'We <b>move</b>.', until: '2999-12-24T22:00:00.000Z' }],
     maintenance: [{ from: '2001-01-01T00:00:00.000Z', to: '2999-01-01T00:00:00.000Z', services: ['Shop'] }],
   });
+  const update = await run('post', 'Found it.', '--stage', 'identified', '--targets', 'shop', '--thread', id);
+  expect(update).toMatchObject({ code: 0, err: '' });
+  expect(await read('/status')).toMatch(
+    /<p class="soft wrap">Shop<\/p>.*<strong>Identified<\/strong> .*Found it\..*We &lt;b&gt;move/,
+  );
+  // The archive of the month in which a thread began has it too.
+  expect(await read('/status/status/history')).toMatch(
+    /<p class="soft wrap">Shop<\/p>.*<strong>Identified<\/strong> .*Found it\..*We &lt;b&gt;move/,
+  );
+  expect(await read('/status/status/history?month=2025-01')).not.toContain('Found it.');
+  expect(await read('/status?lang=fr')).toContain('<strong>Cause identifiée</strong>');
+  expect(await read('/status.atom?lang=de')).toContain('Ursache gefunden: Found it.');
+  expect(JSON.parse(await read('/status.json'))).toMatchObject({
+    notes: [
+      { thread: id, stage: 'identified', services: ['Shop'] },
+      { thread: null, stage: null },
+    ],
+  });
+  expect(await run('post', 'x', '--stage', 'done')).toMatchObject({
+    code: 2,
+    err: expect.stringContaining('monitoring'),
+  });
+  expect(await run('post', 'x', '--targets', 'mail')).toMatchObject({
+    code: 2,
+    err: expect.stringContaining('the page status does not show mail; it shows shop'),
+  });
+  const [updated = ''] = update.out.split(' ');
+  expect(await run('remove', updated)).toMatchObject({ code: 0 });
   expect(await first.end('SIGTERM')).toEqual({ code: 0, signal: null });
 
   await program.start(config);

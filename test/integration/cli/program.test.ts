@@ -214,7 +214,7 @@ test('a plan tells checks for each node, disk and series', async () => {
     'results a month | 176,000',
     'disk a month | 726 kB',
     'disk after a year | 4.7 MB',
-    'Prometheus series | about 208',
+    'Prometheus series | about 210',
     '',
   ]);
 });

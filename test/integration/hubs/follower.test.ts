@@ -59,6 +59,13 @@ test.skipIf(obstacle !== null)(
     await eventually(10_000, async () => expect((await ask(b, '/status')).text).toContain('Works are under way'));
     expect((await ask(b, '/-/silences', { targets: ['nothing'], for: '1h', why: 'x' })).status).toBe(404);
 
+    const excluded = { target: 'shop', from: '2026-01-01T10:00:00Z', to: '2026-01-01T11:00:00Z', why: 'provider' };
+    expect((await ask(b, '/-/exclusions', excluded)).status).toBe(200);
+    await eventually(10_000, async () => {
+      const { text } = await ask(b, '/api/v1/targets/shop?from=2026-01-01T00:00:00Z');
+      expect(text).toContain('"excluded":3600');
+    });
+
     await a.running?.end('SIGKILL');
     const unled = await ask(b, '/-/silences', { targets: ['shop'], for: '1h', why: 'nobody leads' });
     expect(unled.status).toBe(503);

@@ -79,7 +79,13 @@ function launch(): void {
       onUnstored: (record: RoundRecord) => unstored.add(record),
     },
   );
-  ourselves = watchOurselves(pathOf(), { store, checking: { hub: () => null, overload: () => null }, monitor, clock });
+  ourselves = watchOurselves(pathOf(), {
+    store,
+    checking: { hub: () => null, overload: () => null },
+    monitor,
+    hubs: null,
+    clock,
+  });
   outbox.start();
 }
 

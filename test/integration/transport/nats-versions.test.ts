@@ -53,7 +53,9 @@ describe.skipIf(natsObstacle() !== null)('hub and node of different versions', (
     const welcome = await node.request('wp.v1.report.us1', first.report('serving'), { timeout: 30_000 });
     expect(welcome.json()).toMatchObject({ state: 'welcome', now: expect.any(Number) });
     const starts: number[] = [];
-    expect(await hub.transport.run('us1', command, never, (at) => starts.push(at))).toEqual(measured);
+    expect(await hub.transport.run('us1', command, never, { onStarted: (at) => void starts.push(at) })).toEqual(
+      measured,
+    );
     expect(starts).toEqual([]);
     await eventually(30_000, () => expect(receipts.map((text) => JSON.parse(text).state)).toEqual(['stored']));
   });
@@ -82,8 +84,8 @@ describe.skipIf(natsObstacle() !== null)('hub and node of different versions', (
     const aheadMs = 3_600_000;
     const ahead = { ...systemClock, now: () => Date.now() + aheadMs };
     const local = scriptedNode('us1');
-    const run: typeof local.run = async (name, asked, signal, onStarted) => {
-      onStarted?.(ahead.now());
+    const run: typeof local.run = async (name, asked, signal, listener) => {
+      listener?.onStarted?.(ahead.now());
       return local.run(name, asked, signal);
     };
     await using hub = await startHub(server);
@@ -93,7 +95,9 @@ describe.skipIf(natsObstacle() !== null)('hub and node of different versions', (
     });
     const before = Date.now();
     const starts: number[] = [];
-    expect(await hub.transport.run('us1', command, never, (at) => starts.push(at))).toEqual(measured);
+    expect(await hub.transport.run('us1', command, never, { onStarted: (at) => void starts.push(at) })).toEqual(
+      measured,
+    );
     // Half a round trip is what the comparison of the clocks may be off.
     const [status] = hub.transport.nodes();
     expect(status?.clockOffsetSeconds).toBeGreaterThan(3_500);

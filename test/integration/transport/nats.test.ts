@@ -272,8 +272,8 @@ describe.skipIf(obstacle !== null)(`nodes on NATS${obstacle === null ? '' : ` ($
       reason: /^watchpost 1\.2\.3 on it is too old: it speaks protocol 0 to 0.*; update it$/,
     },
     {
-      protocol: [4, 5] as [number, number],
-      reason: /^watchpost 1\.2\.3 on it is too new: it speaks protocol 4 to 5.*; update this side$/,
+      protocol: [5, 6] as [number, number],
+      reason: /^watchpost 1\.2\.3 on it is too new: it speaks protocol 5 to 6.*; update this side$/,
     },
   ])('a node that speaks protocol $protocol is listed with the reason and not used', async ({ protocol, reason }) => {
     await using hub = await startHub(server);
@@ -284,6 +284,18 @@ describe.skipIf(obstacle !== null)(`nodes on NATS${obstacle === null ? '' : ` ($
     expect(answer.json()).toMatchObject({ state: 'outdated', reason: expect.stringContaining('it speaks protocol') });
     expect(hub.transport.nodes()[0]).toMatchObject({ online: false, reason: expect.stringMatching(reason) });
     expect(await hub.transport.run('us1', tcpCommand('fine:1'), never)).toMatchObject({ failure: { code: 'gone' } });
+  });
+
+  test('a hub cannot pass for a node, nor a node for a hub, also of several', async () => {
+    const [hub, node] = [await signInAs(), await signInAs('us1')];
+    const { report, result, resultFor } = subjectsOf('us1');
+    for (const subject of [report, result, resultFor('b')])
+      await expect(hub.request(subject, '', { timeout: 30_000 })).rejects.toThrow(/Permissions Violation/);
+    const ofHubs = ['wp.v1.hubs.log', 'wp.v1.hubs.status', 'wp.v1.hubs.check.x', 'wp.v1.hubs.granted', 'wp.v1.hub'];
+    for (const subject of [...ofHubs, subjectsOf('de1').resultFor('b'), '$JS.API.STREAM.MSG.GET.WP_LOG'])
+      await expect(node.request(subject, '', { timeout: 30_000 })).rejects.toThrow(/Permissions Violation/);
+    const heard = node.subscribe('wp.v1.hubs.>', { callback: () => {} });
+    await expect(heard.closed).resolves.toMatchObject({ name: 'PermissionViolationError' });
   });
 
   test('a node refuses a command of a protocol, or a check, that it does not know', async () => {
@@ -302,7 +314,7 @@ describe.skipIf(obstacle !== null)(`nodes on NATS${obstacle === null ? '' : ` ($
       );
       return message.json();
     };
-    expect(await ask({ protocol: [4, 4] })).toMatchObject({
+    expect(await ask({ protocol: [5, 5] })).toMatchObject({
       state: 'unsupported',
       reason: expect.stringMatching(/^the hub is too new/),
     });

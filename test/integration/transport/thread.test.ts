@@ -210,7 +210,7 @@ test('a check tells when it began in the thread', async () => {
   const transport = createThreadTransport({ nodes, module: realModule, clock: systemClock, log });
   const starts: number[] = [];
   const before = Date.now();
-  await transport.run('de1', tcpCommand('127.0.0.1:9'), never, (at) => starts.push(at));
+  await transport.run('de1', tcpCommand('127.0.0.1:9'), never, { onStarted: (at) => void starts.push(at) });
   expect(starts).toHaveLength(1);
   expect(starts[0]).toBeGreaterThanOrEqual(before);
   expect(starts[0]).toBeLessThanOrEqual(Date.now());

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { clarityOf, judge, type Outage } from '../../bench/days/judge.ts';
-import { differencesOf } from '../../bench/days/record.ts';
+import { differencesOf, isWrong, verdictOf, worstOf } from '../../bench/days/record.ts';
 import { resultOf, type SystemResult } from '../../bench/days/result.ts';
 import { downtimesOfLogs } from '../../bench/days/systems/hard-states.ts';
 import { icinga } from '../../bench/days/systems/icinga.ts';
@@ -259,6 +259,30 @@ describe('two runs', () => {
       { day: 'one', system: 'Other', verdicts: ['silent', 'not run'] },
       { day: 'one', system: 'Third', verdicts: ['not run', 'all, false ones'] },
     ]);
+  });
+
+  test('of several lives of a day the worst of each system counts', () => {
+    const life = (heldUpMs: number, ...results: readonly SystemResult[]) => ({
+      day: 'one',
+      seed: 1,
+      results,
+      heldUpMs,
+    });
+    const worst = worstOf([
+      life(30, result('Some', { falseMails: 2 }), result('Other', { repeated: 1 })),
+      life(90, result('Some', { came: 1 }), result('Other', {})),
+      life(60, result('Some', { falseMails: 3 }), result('Other', { falseMails: 1 })),
+    ]);
+    expect(worst).toMatchObject({ day: 'one', heldUpMs: 90 });
+    expect(worst.results.map((one) => [one.system, verdictOf(one)])).toEqual([
+      ['Some', '1 of 2'],
+      ['Other', 'all, false ones'],
+    ]);
+  });
+
+  test('what is wrong in both may be wrong in another way, what is right may not become wrong', () => {
+    const verdicts = ['all', 'silent', 'not run', '1 of 2', 'all, false ones', 'all, again', 'silent, false ones'];
+    expect(verdicts.filter(isWrong)).toEqual(verdicts.slice(3));
   });
 });
 

@@ -37,7 +37,7 @@ describe('THE list of channels', () => {
 });
 
 function environment(log = memoryLog().log) {
-  return { clock: new FakeClock(), log, folder: '/data', hostname: 'localhost', renewal: renewalTimes };
+  return { clock: new FakeClock(), log, folder: '/data', hostname: 'localhost', renewal: renewalTimes, devices: null };
 }
 
 test('says where mails go while there is no mail server', () => {

@@ -46,7 +46,7 @@ test.each([
   ['fact', Fact.options],
   ['check type', checkTypeNames],
 ] as const)('every %s is explained in a line of its own', (_, words: readonly string[]) => {
-  const explained = new Set([...page.matchAll(/^\| `([a-z_]+)` \|/gm)].map(([, word]) => word));
+  const explained = new Set([...page.matchAll(/^\| `([a-z\d_]+)` \|/gm)].map(([, word]) => word));
   expect(words.filter((word) => !explained.has(word))).toEqual([]);
 });
 
@@ -55,7 +55,7 @@ test('the table of types says which phases and facts each has', () => {
     const { phases, facts } = checkOf(type);
     const line = page.split('\n').find((one) => one.startsWith(`| \`${type}\` |`)) ?? '';
     const cells = line.split(' | ');
-    const wordsOf = (cell = '') => [...cell.matchAll(/`([a-z_]+)`/g)].map(([, word]) => word);
+    const wordsOf = (cell = '') => [...cell.matchAll(/`([a-z\d_]+)`/g)].map(([, word]) => word);
     expect([type, wordsOf(cells[2]), wordsOf(cells[3])]).toEqual([type, phases, facts]);
   }
 });

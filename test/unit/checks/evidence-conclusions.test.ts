@@ -228,6 +228,25 @@ describe('names', () => {
     expect(textsOf({ document: names({ answers: ['203.0.113.9'] }, [{}, { answer: ['192.0.2.2'] }]) })).toEqual([]);
   });
 
+  test('of a resolver that the check names, which is the same for all nodes', () => {
+    const named = { server: '192.0.2.7', protocol: 'udp' } as const;
+    const at = (node: string, given: object, server = '192.0.2.7') => ({
+      node,
+      document: names({ resolver: '192.0.2.7', named: { ...named, server }, ...given }),
+    });
+    const silent = { rcode: null, failure: 'no answer' };
+    const fails = 'The authoritative servers of example.com answer, the resolver 192.0.2.7';
+    expect(textsOf(at('de1', silent), at('fr1', silent))).toEqual([`${fails} does not.`]);
+    const right = at('us1', { answers: ['192.0.2.1'] });
+    expect(textsOf(at('de1', { rcode: 'SERVFAIL' }), at('fr1', { rcode: 'SERVFAIL' }), right)).toEqual([
+      `${fails} answers SERVFAIL, seen from de1 and fr1.`,
+    ]);
+    const lie = { answers: ['203.0.113.9'] };
+    expect(textsOf(at('de1', lie, 'dns.example'), at('fr1', lie, 'dns.example'))).toEqual([
+      'The resolver dns.example (192.0.2.7) answers 203.0.113.9 for www.example.com, the authoritative servers 192.0.2.1.',
+    ]);
+  });
+
   test('that do not exist', () => {
     const denial = { answer: [], rcode: 'NXDOMAIN' };
     expect(conclusionsOf({ document: names({ rcode: 'NXDOMAIN' }, [denial, denial]) })).toEqual([

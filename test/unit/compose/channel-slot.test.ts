@@ -36,8 +36,13 @@ describe('a channel that can be exchanged', () => {
       folder: '/nowhere',
       hostname: 'localhost',
       renewal: renewalTimes,
+      devices: null,
     };
-    const sections = { smtp: { value: undefined, files: {} }, templates: { value: {}, files: {} } };
+    const sections = {
+      push: { value: undefined, files: {} },
+      smtp: { value: undefined, files: {} },
+      templates: { value: {}, files: {} },
+    };
     for (const type of channelTypes) {
       const bare = type.open(environment, () => [], sections);
       const { channel } = createSlot(bare, memoryLog().log);

@@ -67,6 +67,10 @@ test('a valid configuration is applied, and what needs a restart is named', asyn
   expect(outcomes).toEqual([true]);
   expect(plans.at(-1)?.http).toMatchObject({ port: 8080, publicUrl: 'https://status.example.com' });
   expect(await reloader.reload('again')).toMatchObject({ ok: true, needsRestart: ['data', 'http.listen'] });
+  expect(reloader.reports).toMatchObject([
+    { cause: 'again', result: { ok: true, ...applied } },
+    { cause: 'asked', result: { ok: true } },
+  ]);
   // It is said once, and again where it is changed again.
   expect(lines.map(({ msg }) => msg)).toEqual([
     'some changes take effect after a restart',

@@ -35,7 +35,15 @@ test('rounds that end alike make one period, and time is counted by what was see
     [4, 5, 'up'],
   ]);
   const time = timeIn({ from: 0, to: 6 * minute }, periods, 6 * minute);
-  expect(time).toEqual({ up: 4 * minute, down: 2 * minute, partial: 0, unknown: 0, maintenance: 0, unwatched: 0 });
+  expect(time).toEqual({
+    up: 4 * minute,
+    down: 2 * minute,
+    partial: 0,
+    unknown: 0,
+    maintenance: 0,
+    excluded: 0,
+    unwatched: 0,
+  });
   expect(uptimeOf(time)).toBeCloseTo(4 / 6);
 });
 

@@ -223,7 +223,7 @@ endpoints:
     'domains.in:3:66: differs: www: its domain is a separate target, domain-example-co-uk, and not part of being up',
     'domains.in:4:68: differs: mail: its domain is a separate target, domain-example-co-uk, and not part of being up',
     'domains.in:5:59: differs: far: its domain is a separate target, domain-example-com, and not part of being up',
-    'domains.in:1:1: differs: everywhere: a domain whose registry has no RDAP server is notified once as UNKNOWN',
+    'domains.in:1:1: differs: everywhere: a domain whose registry has neither RDAP nor WHOIS is notified once as UNKNOWN',
   ]);
 });
 
@@ -514,7 +514,7 @@ test.each([
 });
 
 test.each([
-  { http: 'proxy_url: "https://proxy.example"', says: 'its proxy does not speak HTTP, or speaks it over TLS' },
+  { http: 'proxy_url: "socks4://proxy.example"', says: 'its proxy speaks neither HTTP nor SOCKS 5' },
   { http: 'proxy_url: "http://a.example:3128", no_proxy: b.example', says: 'its module has no_proxy' },
   { http: 'oauth2: { client_id: a, client_secret_file: b, token_url: "https://c.example" }', says: 'or in a file' },
   {

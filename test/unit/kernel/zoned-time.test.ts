@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { formatSpan, formatTime, isTimeZone, monthAt, monthSpan } from '#kernel/zoned-time.ts';
+import { dateAt, formatSpan, formatTime, isTimeZone, momentIn, monthAt, monthSpan } from '#kernel/zoned-time.ts';
 
 const at = Date.parse;
 
@@ -61,4 +61,41 @@ test.each([
   { zone: '', known: false },
 ])('"$zone" is a time zone: $known', ({ zone, known }) => {
   expect(isTimeZone(zone)).toBe(known);
+});
+
+test.each([
+  { local: '2026-07-01T12:00:00', zone: 'UTC', utc: '2026-07-01T12:00:00.000Z' },
+  { local: '2026-07-01T12:00:00', zone: 'Europe/Berlin', utc: '2026-07-01T10:00:00.000Z' },
+  { local: '2026-07-01T12:00:00', zone: '+05:30', utc: '2026-07-01T06:30:00.000Z' },
+  { local: '2026-03-29T01:59:59', zone: 'Europe/Berlin', utc: '2026-03-29T00:59:59.000Z' },
+  { local: '2026-03-29T03:00:00', zone: 'Europe/Berlin', utc: '2026-03-29T01:00:00.000Z' },
+  { local: '2026-10-25T01:59:59', zone: 'Europe/Berlin', utc: '2026-10-24T23:59:59.000Z' },
+  { local: '2026-10-25T03:00:00', zone: 'Europe/Berlin', utc: '2026-10-25T02:00:00.000Z' },
+  { local: '2017-10-01T00:00:00', zone: 'America/Asuncion', utc: '2017-10-01T04:00:00.000Z' },
+])('$local in $zone is $utc', ({ local, zone, utc }) => {
+  expect(new Date(momentIn(zone, local)).toISOString()).toBe(utc);
+});
+
+test('of a time that comes twice the first is taken, and one that is skipped counts by the offset before', () => {
+  expect(formatTime(momentIn('Europe/Berlin', '2026-10-25T02:30:00'), 'Europe/Berlin')).toBe(
+    '2026-10-25 02:30:00 +02:00',
+  );
+  expect(formatTime(momentIn('Europe/Berlin', '2026-03-29T02:30:00'), 'Europe/Berlin')).toBe(
+    '2026-03-29 03:30:00 +02:00',
+  );
+  expect(formatTime(momentIn('America/New_York', '2026-11-01T01:30:00'), 'America/New_York')).toBe(
+    '2026-11-01 01:30:00 -04:00',
+  );
+});
+
+test('a date or an hour that does not exist has no moment', () => {
+  for (const local of ['2026-02-29T00:00:00', '2026-01-01T24:30:00', '2026-13-01T00:00:00', 'x'])
+    expect(momentIn('UTC', local)).toBeNaN();
+});
+
+test('the date is that of the zone', () => {
+  expect([dateAt(at('2026-11-22T23:30:00Z'), 'Europe/Berlin'), dateAt(at('2026-11-22T23:30:00Z'), 'UTC')]).toEqual([
+    '2026-11-23',
+    '2026-11-22',
+  ]);
 });

@@ -182,3 +182,38 @@ test('healthy targets are looked at one at a time and once a day at each node', 
   ]);
   expect(memory.good.size).toBe(4);
 });
+
+test('an outage that is over before a node has a place for it is not looked at, and the next one is', async () => {
+  const { promise: free, resolve: release } = Promise.withResolvers<void>();
+  const gather = async ({ spec }: GatheringRequest): Promise<GatheringResult> => {
+    if (spec.host.startsWith('t0') || spec.host.startsWith('t1')) await free;
+    return { document: nothing };
+  };
+  const { clock, engine, asked, memory, opened } = start({ count: 3, gather });
+  engine.incidentsChanged([opened('t0'), opened('t1')]);
+  await clock.advance(5_000);
+  const short = opened('t2');
+  engine.incidentsChanged([short]);
+  await clock.advance(5_000);
+  engine.incidentsChanged([{ ...short, endedAt: clock.now(), closing: 'recovered', closingVotes: [] }]);
+  await clock.advance(1_000);
+  const next = { ...opened('t2'), id: 'another' };
+  engine.incidentsChanged([next]);
+  release();
+  await clock.advance(10_000);
+  expect(asked.filter((line) => line.startsWith('t2'))).toHaveLength(2);
+  expect(memory.store.evidenceOf(short.id)).toEqual([]);
+  expect(memory.store.evidenceOf(next.id)).toMatchObject([{ occasion: 'opened' }, { occasion: 'opened' }]);
+});
+
+test.each([3_600_000, -3_600_000])(
+  'a clock that is set by %i ms while it waits makes no incident old',
+  async (byMs) => {
+    const { clock, engine, asked, opened } = start();
+    engine.incidentsChanged([opened('t0')]);
+    await clock.advance(500);
+    clock.step(byMs);
+    await clock.advance(5_000);
+    expect(asked).toHaveLength(2);
+  },
+);

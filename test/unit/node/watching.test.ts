@@ -33,9 +33,9 @@ function watch(clock: FakeClock, look: (host: string) => Outcome = () => up(), t
   let aheadMs = 0;
   const watched = watchTargets({
     agent: {
-      async run(command, signal, onStarted) {
+      async run(command, signal, listener) {
         commands.push(command);
-        onStarted?.(clock.now());
+        listener?.onStarted?.(clock.now());
         if (takesMs > 0) await sleep(clock, takesMs, signal);
         return look(command.spec.host);
       },

@@ -244,6 +244,27 @@ test('a program that ends takes nothing from its nodes: they go on without it', 
   expect(targetsOf('de1')).toEqual(['shop']);
 });
 
+test.each([
+  [true, []],
+  [false, ['shop']],
+])(
+  'what nodes saw of a target that is not watched any more is theirs if the program ends (%s)',
+  async (isEnd, taken) => {
+    const { clock, watch, see, watching } = hub('de1');
+    const { watched } = watch('shop');
+    watch('other');
+    await clock.advance(1_000);
+    if (isEnd) watching.leave();
+    watched.stop();
+    await clock.advance(5_000);
+    const settled: string[] = [];
+    see('de1', 'shop', clock.now(), {}, () => void settled.push('shop'));
+    await clock.advance(1_000);
+    expect(settled).toEqual(taken);
+    watching[Symbol.dispose]();
+  },
+);
+
 test('what nodes tell before anything is watched waits until it is', async () => {
   const { clock, watch, see, late, watching } = hub('de1');
   const settled: string[] = [];

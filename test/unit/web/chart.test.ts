@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import type { Exclusion } from '#history/exclusions.ts';
 import type { HistoryFigures, HistoryReader, SeriesQuery } from '#history/reader.ts';
 import { noTime, type VerdictSpan } from '#history/verdict-periods.ts';
 import { chosenSpan, namedSpan } from '#web/pages/chart-span.ts';
@@ -8,15 +9,20 @@ import { chartOf, seriesJson } from '#web/pages/history-values.ts';
 const now = Date.parse('2026-01-01T12:00:00Z');
 const minute = 60_000;
 
-function reading(parts: readonly HistoryFigures[] = [], periods: readonly VerdictSpan[] = []) {
+function reading(
+  parts: readonly HistoryFigures[] = [],
+  periods: readonly VerdictSpan[] = [],
+  excluded: readonly Exclusion[] = [],
+) {
   const asked: (number | undefined)[] = [];
-  const reader: Pick<HistoryReader, 'series' | 'byNode' | 'incidents' | 'periods'> = {
+  const reader: Pick<HistoryReader, 'series' | 'byNode' | 'incidents' | 'periods' | 'exclusions'> = {
     async series({ stepMs, from, to }: SeriesQuery) {
       asked.push(stepMs);
       return { from, to, stepMs: stepMs ?? minute, parts };
     },
     byNode: async () => [],
     periods: async () => periods,
+    exclusions: async () => excluded,
     incidents: async () => ({ incidents: [], next: null }),
   };
   const sources = { reader: reader as HistoryReader, changesOf: () => [] };
@@ -62,6 +68,7 @@ const period = (from: number, to: number, status: VerdictSpan['status'], inMaint
   to,
   status,
   inMaintenance,
+  isExcluded: false,
 });
 
 test('shades are the periods as they were, however long the span and its steps', async () => {
@@ -83,6 +90,16 @@ test('shades are the periods as they were, however long the span and its steps',
   ]);
   const [, width] = /<rect class="shade f-down thin"[^>]* width="([\d.]+)"/.exec(String(latencyChart(chart))) ?? [];
   expect(Number(width)).toBe(2);
+});
+
+test('excluded time is a shade with its reason', async () => {
+  const [from, to] = [now - 20 * minute, now - 10 * minute];
+  const excluded = { id: 'e1', target: null, from, to, why: 'provider', createdAt: now };
+  const { sources } = reading([], [{ ...period(from, to, 'unknown'), isExcluded: true }], [excluded]);
+  const chart = await chartOf(sources, { name: 'shop', everyMs: minute }, namedSpan('1h', now));
+  expect(chart.events).toEqual([{ from, to, kind: 'excluded', words: 'excluded, 10m, provider' }]);
+  const drawn = String(latencyChart({ ...chart, from, to: now, lines: [] }));
+  expect(drawn).toContain('class="shade f-excluded');
 });
 
 test('periods that no screen tells apart are one shade', async () => {

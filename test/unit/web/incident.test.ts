@@ -40,6 +40,7 @@ const incident: IncidentDetail = {
   votes: [],
   closingVotes: null,
   evidence: [],
+  exclusions: [],
   laterCauses: [],
   timeline: [],
   deliveries: [],

@@ -38,6 +38,11 @@ test.for([
     heads: ['Node', 'Place', 'Result', 'Time', 'Received', 'Min', 'Mean', 'Max', 'Address', 'Phases'],
   },
   {
+    name: 'of both families',
+    outcome: { ...answered, facts: { ...answered.facts, ipv4_seconds: 0.02, ipv6_seconds: 0.01 } },
+    heads: ['Node', 'Place', 'Result', 'Time', 'IPv4, IPv6', 'Received', 'Min', 'Mean', 'Max', 'Address'],
+  },
+  {
     name: 'where nothing came of it',
     outcome: failed(failure('node', 'gone', 'the node went away')),
     heads: ['Node', 'Place', 'Result'],
@@ -58,4 +63,29 @@ test('a column stays for all where one node has something to say in it, and a pl
   const cells = [...page.matchAll(/<tbody[^>]*><tr>(.*?)<\/tr>/g)].map(([, row = '']) => row.split('<td').length);
   expect(new Set(cells)).toEqual(new Set([headsOf(results).length]));
   expect(headsOf([{ node: other, outcome: answered }])).not.toContain('Place');
+});
+
+test('a place has its country and its network', () => {
+  const page = String(
+    outcomes({ check: 'ping', results: [{ node: de1, outcome: answered }], label: 'x', byRow: true }),
+  );
+  expect(page).toContain(
+    '<span class="country" aria-hidden="true">DE</span> Berlin, Germany <span class="soft small">AS64500</span>',
+  );
+});
+
+test('a failure that three nodes have in common stands above the table, once', () => {
+  const refused = failed(failure('target', 'refused', 'connection <refused>'));
+  const nodes = ['de1', 'de2', 'us1'].map((name) => nodeInfo(name));
+  const results = nodes.map((node) => ({ node, outcome: refused }));
+  const other = { node: nodeInfo('jp1'), outcome: failed(failure('target', 'timeout', 'no answer')) };
+  const draw = (some: readonly ReportResult[], byRow = true) =>
+    String(outcomes({ check: 'tcp', results: some, label: 'x', byRow }));
+  const page = draw([...results, other]);
+  expect(page.match(/connection &lt;refused&gt;/g)).toHaveLength(1);
+  expect(page).toMatch(/data-part="failures"><ul[^>]*><li>.*connection &lt;refused&gt;.*de1, de2, us1/);
+  expect(page).toMatch(/<tr class="more">.*no answer/);
+  expect(draw(results.slice(0, 2)).match(/connection &lt;refused&gt;/g)).toHaveLength(2);
+  // Without parts of its own, as on the page of a target, each row has its reason.
+  expect(draw(results, false).match(/connection &lt;refused&gt;/g)).toHaveLength(3);
 });

@@ -29,6 +29,7 @@ test.each([
   { time: { up: day - 2, partial: 1, unknown: 1 }, is: 'partial' },
   { time: { up: 1, unknown: day - 1 }, is: 'up' },
   { time: { maintenance: 1, unknown: day - 1 }, is: 'maintenance' },
+  { time: { excluded: 1, unknown: day - 1 }, is: 'excluded' },
   { time: { unknown: day }, is: 'unknown' },
   { time: {}, is: null },
   { time: null, is: null },
@@ -92,6 +93,26 @@ test('what happened since the past was looked up counts: time down, the worst of
   expect(keeper.of(live)?.uptime).toBeCloseTo(240_000 / (240_000 + hour - 60_000));
 });
 
+test('what counts differently is looked up again at once, and stays as it was known until then', async () => {
+  let down = 60_000;
+  const clock = new FakeClock('2026-01-01T12:00:00Z');
+  const seen = () => figures({ up: day - down, down });
+  const reader: Pick<HistoryReader, 'series' | 'figures' | 'budgets'> = {
+    series: async ({ from, to }) => ({ from, to, stepMs: day, parts: [seen()] }),
+    figures: async () => seen(),
+    budgets: async () => [],
+  };
+  const keeper = createPastKeeper(reader as HistoryReader, clock, () => {});
+  await keeper.want(['shop'], 1_000);
+  down = 0;
+  await keeper.want(['shop'], 1_000);
+  expect(keeper.of(liveShop([]))).toMatchObject({ days: ['down'], downMs: [60_000] });
+  keeper.renew();
+  expect(keeper.of(liveShop([]))).toMatchObject({ days: ['down'] });
+  await keeper.want(['shop'], 1_000);
+  expect(keeper.of(liveShop([]))).toMatchObject({ days: ['up'], downMs: [0], uptime: 1 });
+});
+
 test('a day that began since then is a day of its own', async () => {
   const { keeper, clock } = await lookedUp(figures({ up: day }), null);
   const live = liveShop(
@@ -110,6 +131,7 @@ test('a day that began since then is a day of its own', async () => {
     downMs: [0, 0, 0],
     time: null,
     since: null,
+    renewals: 0,
     budget: null,
   } as const;
   expect(pastNow(known, live, noon + 12.5 * hour)).toMatchObject({
@@ -128,7 +150,8 @@ test('of what is known for all of the 90 days only the days are told', async () 
 test('marks of a chart lie within its span', async () => {
   const to = Date.parse('2026-01-01T12:00:00Z');
   const from = to - hour;
-  const reader: Pick<HistoryReader, 'series' | 'byNode' | 'incidents' | 'periods'> = {
+  const reader: Pick<HistoryReader, 'series' | 'byNode' | 'incidents' | 'periods' | 'exclusions'> = {
+    exclusions: async () => [],
     series: async ({ stepMs }) => ({ from, to, stepMs: stepMs ?? 60_000, parts: [] }),
     byNode: async () => [],
     periods: async () => [],

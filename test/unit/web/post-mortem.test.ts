@@ -39,6 +39,7 @@ const incident: IncidentDetail = {
     { node: 'de1', place: 'Frankfurt', status: 'down', seconds: null, address: null, code: 'status', message: 'a | b' },
   ],
   closingVotes: null,
+  exclusions: [],
   evidence: [],
   laterCauses: [{ at: begun + 200 * second, cause: 'connection refused' }],
   timeline: [{ at: begun + 60 * second, status: 'down', up: 0, down: 1, unknown: 0 }],

@@ -6,8 +6,11 @@ import { calendarOf } from '#web/pages/calendar.ts';
 import { archiveContent } from '#web/pages/status-archive.ts';
 import { createPastOutages } from '#web/pages/status-past.ts';
 import { serviceOf, statusContent } from '#web/pages/status.ts';
+import { placeOf } from '#web/pages/status-place.ts';
+import { builtInLanguages, englishOf } from '#languages/languages.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 
+const english = englishOf(builtInLanguages);
 const now = Date.parse('2026-03-02T12:00:00Z');
 const minute = 60_000;
 
@@ -43,8 +46,14 @@ test('a page of its own has its logo, color and links, and a logo cannot run scr
 test('services stand below their groups, those in none before them', () => {
   const services = Object.entries(page.targets).map(([target, name]) => serviceOf(name, target, undefined, null));
   const groups = Object.entries(page.groups).map(([name, targets]) => ({ name, targets }));
-  const value = { title: 'Example', services, notes: [], maintenance: [], groups, outages: [], now };
-  const text = String(statusContent(value, '/status', '/status/status/history'));
+  const value = { title: 'Example', services, notes: [], maintenance: [], groups, outages: [], pastNotes: [], now };
+  const text = String(
+    statusContent(
+      value,
+      english,
+      placeOf({ page: 'status', domain: undefined, isOnDomain: false, requested: 'http://x', publicUrl: null }),
+    ),
+  );
   const headings = [...text.matchAll(/<h[23]>([^<]*)<\/h[23]>/g)].map(([, heading]) => heading);
   expect(headings).toEqual(['Mail', 'Shop', 'Web shop', 'API', 'Past incidents']);
 });
@@ -116,7 +125,10 @@ test('past incidents are those of the page, critical, not suppressed, under the 
 });
 
 test('an archive leads to the months beside, and not to one that has not begun', () => {
-  const of = (month: string) => String(archiveContent({ title: 'Example', month, outages: [], now, path: '/status' }));
+  const of = (month: string) =>
+    String(
+      archiveContent({ title: 'Example', month, outages: [], notes: [], services: [], now, path: '/status' }, english),
+    );
   expect(of('2026-01')).toMatch(/month=2025-12.*month=2026-02/s);
   expect(of('2026-03')).not.toContain('month=2026-04');
   expect(of('2026-03')).toContain('No incidents in this month.');

@@ -1,16 +1,20 @@
 import { expect, test } from 'vitest';
 import type { Incident } from '#monitor/judge/incident.ts';
-import { filtered, filterOf, queryOf } from '#web/pages/overview-filter.ts';
+import { builtInLanguages, englishOf } from '#languages/languages.ts';
+import { filtered, filterOf, firstRows, queryOf, viewOf } from '#web/pages/overview-filter.ts';
 import { incidentsPart } from '#web/pages/open-incidents.ts';
 import { overviewHead, overviewSentence, targetRow } from '#web/pages/overview.ts';
-import { serviceOf, statusContent, statusJson, statusTitle } from '#web/pages/status.ts';
+import { serviceOf, statusContent, statusTitle } from '#web/pages/status.ts';
+import { statusJson } from '#web/pages/status-json.ts';
+import { placeOf } from '#web/pages/status-place.ts';
 import { createBoard, type LiveTarget } from '#web/state/board.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 import { incident, start } from '../../support/store.ts';
 import { watchedShop } from '../../support/watched.ts';
 
 const hour = 3_600_000;
-const paths = ['/status', '/status/status/history'] as const;
+const english = englishOf(builtInLanguages);
+const place = placeOf({ page: 'status', domain: undefined, isOnDomain: false, requested: 'http://x', publicUrl: null });
 
 function openBoard(incidents: readonly Incident[] = []) {
   const clock = new FakeClock(new Date(start).toISOString());
@@ -89,6 +93,19 @@ test('rows are sorted by name, uptime or latency, and what is not known comes la
   expect(filterOf({ sort: 'size' }).sort).toBe('');
 });
 
+test('a long list begins with its first rows, and a few more are no reason to cut it', () => {
+  const many = (count: number) => Array.from({ length: count }, () => openBoard().board.targets()[0] as LiveTarget);
+  const rowsOf = (count: number, query: object) => firstRows(many(count), filterOf(query)).length;
+  expect(rowsOf(120, {})).toBe(120);
+  expect(rowsOf(121, {})).toBe(100);
+  expect(rowsOf(146, { group: 'team' })).toBe(100);
+  expect(rowsOf(146, { rows: 'all' })).toBe(146);
+  expect(rowsOf(146, { view: 'wall' })).toBe(146);
+  expect(rowsOf(146, { rows: '7' })).toBe(100);
+  // The events of a page are about all of them.
+  expect(viewOf(filterOf({ rows: 'all', q: 'a' }))).toBe('q=a');
+});
+
 test('a status page does not call it trouble that a service was never checked', () => {
   const { board, see } = openBoard();
   const value = () => ({
@@ -98,22 +115,32 @@ test('a status page does not call it trouble that a service was never checked', 
     maintenance: [],
     groups: [],
     outages: [],
+    pastNotes: [],
     now: start,
   });
-  expect(statusTitle(value())).toBe('Example: Nothing is known yet: no check has been done.');
+  expect(statusTitle(value(), english)).toBe('Example: Nothing is known yet: no check has been done.');
   const never = { days: [null], downMs: [0], uptime: null, since: null, knownMs: null, budgetLeft: null };
   const services = [serviceOf('Web', 'shop', board.target('shop') ?? undefined, never)];
-  expect(textOf(statusContent({ ...value(), services }, ...paths))).toContain('nothing is known yet');
+  expect(textOf(statusContent({ ...value(), services }, english, place))).toContain('nothing is known yet');
   expect(statusJson(value())).toMatchObject({ status: 'unknown', services: [{ status: 'unknown' }, {}] });
   see('mail', 'up');
-  expect(statusTitle(value())).toBe('Example: All services are working.');
+  expect(statusTitle(value(), english)).toBe('Example: All services are working.');
   expect(statusJson(value()).status).toBe('up');
 });
 
 test('services of one name are shown each', () => {
   const services = ['shop', 'mail'].map((target) => serviceOf('Web', target, undefined, null));
-  const value = { title: 'Example', services, notes: [], maintenance: [], groups: [], outages: [], now: start };
-  const page = String(statusContent(value, ...paths));
+  const value = {
+    title: 'Example',
+    services,
+    notes: [],
+    maintenance: [],
+    groups: [],
+    outages: [],
+    pastNotes: [],
+    now: start,
+  };
+  const page = String(statusContent(value, english, place));
   expect(page.match(/<h2>Web<\/h2>/g)).toHaveLength(2);
   expect([...page.matchAll(/data-part="(s-[^"]*)"/g)].map(([, part]) => part)).toEqual(['s-0', 's-1']);
 });

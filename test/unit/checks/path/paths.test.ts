@@ -163,7 +163,12 @@ test.each([true, false])(
       waitMs: 100,
       countsLoss: false,
     };
-    const result = await runRounds(headerOnly(4, answersData), plan, systemClock, new AbortController().signal);
+    const result = await runRounds(
+      headerOnly(4, answersData),
+      plan,
+      { clock: systemClock },
+      new AbortController().signal,
+    );
     const { hops, end } = hopsOf(plan, result);
     expect(end).toBe('reached');
     expect(hops.map(({ probes }) => probes[0]?.address)).toEqual(['192.0.2.1', '192.0.2.2', '192.0.2.3', '192.0.2.9']);

@@ -311,7 +311,7 @@ test('which check types a rule is for is what they declare, not a list', () => {
   expect(fits(expiring).join(' ')).toBe('http tcp dns tls grpc websocket postgres mysql redis mqtt amqp flow');
   expect(fits(warns)).toEqual(['plugin']);
   expect(fits(ranged)).toEqual(['plugin']);
-  expect(fits(changed)).toEqual(['dns', 'traceroute', 'mtr']);
+  expect(fits(changed)).toEqual(['dns', 'ssh', 'traceroute', 'mtr']);
   expect(fits({ hops: { above: 12 } })).toEqual(['traceroute', 'mtr']);
 });
 

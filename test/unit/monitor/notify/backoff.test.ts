@@ -22,6 +22,13 @@ describe('the wait after a failed attempt', () => {
     expect(backoffMs(0, middle, 300_000)).toBe(300_000);
     expect(backoffMs(0, middle, 1e12)).toBe(86_400_000);
   });
+
+  test('is 30 s at most where it is urgent, and a minute at most if that was asked for', () => {
+    for (const attempts of [2, 8, 500]) expect(backoffMs(attempts, chance(0.999_999_9), 0, true)).toBe(30_000);
+    expect(backoffMs(0, middle, 0, true)).toBe(10_000);
+    expect(backoffMs(8, middle, 45_000, true)).toBe(45_000);
+    expect(backoffMs(8, middle, 1e12, true)).toBe(60_000);
+  });
 });
 
 test('after a refusal for good, the wait is 1, 2 and 5 minutes, then 15 minutes, doubled up to 6 hours', () => {

@@ -33,6 +33,7 @@ test('a node that sends more than the hub reads is one warning, and one more onc
       overload: () => null,
     },
     monitor: scenario.monitor,
+    hubs: null,
     clock: scenario.clock,
   });
   await scenario.clock.advance(100_000);

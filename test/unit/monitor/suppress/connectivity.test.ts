@@ -155,6 +155,37 @@ test('a good result that arrives after the first failure, and was due before it,
   expect(connectivity.isLost).toBe(true);
 });
 
+/** Seconds at which a target in doubt stops to be so, by whole seconds. */
+const trustedFrom = (connectivity: Connectivity, target: string, from: number) =>
+  Array.from({ length: 200 }, (_, index) => from + index).find(
+    (second) => connectivity.doubtAbout(target, second * 1_000) === 'none',
+  );
+
+test.each([
+  { name: 'fifteen seconds', rounds: '10 a:u, 11 b:u', from: 26 },
+  { name: 'the last target that comes back', rounds: '10 a:u, 11 b:u, 24 c:u', from: 39 },
+  { name: 'targets that were not away change nothing', rounds: '10 a:u, 11 b:u, 20 a:u, 24 b:u', from: 26 },
+  { name: 'one after the other', rounds: '10 a:u, 11 b:u, 24 c:u, 37 d:u', from: 52 },
+  { name: 'one that comes after the end begins no other', rounds: '10 a:u, 11 b:u, 30 c:u', from: 26 },
+  { name: 'a minute at most', rounds: '10 a:u, 11 b:u, 24 c:u, 37 d:u, 50 e:u, 63 f:u, 70 g:u', from: 71 },
+])('routes come back in steps, which are waited for: $name', ({ rounds, from }) => {
+  const connectivity = start('a', 'b', 'c', 'd', 'e', 'f', 'g', 'h');
+  const lost = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'].map((name) => `0 ${name}:d`);
+  play(connectivity, `${lost.join(', ')}, 5 a:d`);
+  expect(connectivity.isLost).toBe(true);
+  const steps = rounds.split(', ');
+  play(connectivity, steps.join(', '));
+  const last = Number(steps.at(-1)?.split(' ')[0]);
+  expect(trustedFrom(connectivity, 'h', last)).toBe(Math.max(from, last));
+});
+
+test('a return before the clock was set back leaves no doubt', () => {
+  const connectivity = start('a', 'b');
+  play(connectivity, '3600 a:d, 3601 b:d, 3605 a:d, 3610 a:u, 3611 b:u');
+  expect(connectivity.doubtAbout('a', 3_612_000)).toBe('returning');
+  expect(connectivity.doubtAbout('a', 12_000)).toBe('none');
+});
+
 test('if the clock was set back, good results are those of now', () => {
   const connectivity = start('a', 'b');
   play(connectivity, '7200 a:d, 7201 b:d, 7205 a:d');

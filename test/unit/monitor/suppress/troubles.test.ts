@@ -14,7 +14,7 @@ function watch(hub: Hub, { wasTold = false } = {}) {
   const told: Trouble[] = [];
   const source = { which: () => hub.which, reason: () => hub.reason, afterMs: 60_000, overMs: 60_000 };
   const watching = watchTroubles({
-    sources: [{ name: ownNats, ...source }],
+    sources: () => [{ name: ownNats, ...source }],
     clock,
     wasReported: () => wasTold,
     report: (trouble) => void told.push(trouble),
@@ -94,7 +94,7 @@ test('a reason that lingers after its trouble is taken off its end', async () =>
   let reason: string | null = 'rounds were left out within the last minute';
   const times = { afterMs: 60_000, overMs: 300_000, lingersMs: 60_000 };
   using _ = watchTroubles({
-    sources: [{ name: ownOverload, which: () => 'what nodes see', reason: () => reason, ...times }],
+    sources: () => [{ name: ownOverload, which: () => 'what nodes see', reason: () => reason, ...times }],
     clock,
     wasReported: () => false,
     report: (trouble) => void told.push(trouble),
@@ -105,4 +105,24 @@ test('a reason that lingers after its trouble is taken off its end', async () =>
   reason = null;
   await clock.advance(600_000);
   expect(told[1]?.since).toBe(overAt + 1_000);
+});
+
+test('a source that is watched no more ends what was reported of it, as gone', async () => {
+  const clock = new FakeClock();
+  const told: Trouble[] = [];
+  const hub = { name: 'hub b', which: () => 'b', reason: () => 'it does not answer', afterMs: 0, overMs: 0 } as const;
+  let sources: readonly (typeof hub)[] = [hub];
+  using _ = watchTroubles({
+    sources: () => sources,
+    clock,
+    wasReported: () => false,
+    report: (trouble) => void told.push(trouble),
+  });
+  await clock.advance(5_000);
+  sources = [];
+  await clock.advance(5_000);
+  expect(told).toMatchObject([
+    { which: 'b', reason: 'it does not answer' },
+    { name: 'hub b', reason: null, isGone: true },
+  ]);
 });

@@ -5,8 +5,8 @@ import type { EvidenceDocument } from '#checks/index.ts';
 import { evidenceInWords, type GatheredEvidence } from '#history/evidence.ts';
 import { dayMs } from '#kernel/units.ts';
 import { keptByDefault } from '#store/sealing/forget.ts';
-import { FakeClock } from '../support/fake-clock.ts';
-import { incident, openAt, round, start, tempFolder } from '../support/store.ts';
+import { FakeClock } from '../../support/fake-clock.ts';
+import { incident, openAt, round, start, tempFolder } from '../../support/store.ts';
 
 const document = (text = 'hello'): EvidenceDocument => ({
   path: null,

@@ -3,8 +3,8 @@ import * as fc from 'fast-check';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { Outcome } from '#checks/index.ts';
-import { FakeClock } from '../support/fake-clock.ts';
-import { down, openAt, round, start, tempFolder, unanswered, up, vote } from '../support/store.ts';
+import { FakeClock } from '../../support/fake-clock.ts';
+import { down, openAt, round, start, tempFolder, unanswered, up, vote } from '../../support/store.ts';
 
 /** What is kept of a vote. */
 interface Kept {

@@ -33,6 +33,7 @@ async function serve() {
     board,
     past: { of: () => past },
     map: () => html`<div data-part="map"></div>`,
+    reload: () => null,
     clock,
   });
   const stream = createStream({

@@ -3,8 +3,8 @@ import { describe, expect, test } from 'vitest';
 import { timeIn } from '#history/verdict-periods.ts';
 import { dayMs, hourMs } from '#kernel/units.ts';
 import type { Store } from '#store/sqlite.ts';
-import { FakeClock } from '../support/fake-clock.ts';
-import { closing, openAt, opening, round, start, tempFolder, up, vote } from '../support/store.ts';
+import { FakeClock } from '../../support/fake-clock.ts';
+import { closing, openAt, opening, round, start, tempFolder, up, vote } from '../../support/store.ts';
 
 const everyMs = 10_000;
 const jumps = { '+5 h': 5 * hourMs, '+100 d': 100 * dayMs, '+10 y': 3_650 * dayMs, '-1 h': -hourMs };

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { failed, failure } from '#checks/index.ts';
 import type { Clock } from '#kernel/clock.ts';
 import type { Store, StoreOptions } from '#store/sqlite.ts';
-import { FakeClock } from '../support/fake-clock.ts';
+import { FakeClock } from '../../support/fake-clock.ts';
 import {
   closing,
   delivery,
@@ -18,7 +18,7 @@ import {
   tempFolder,
   up,
   vote,
-} from '../support/store.ts';
+} from '../../support/store.ts';
 
 interface Implementation {
   readonly name: string;

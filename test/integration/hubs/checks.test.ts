@@ -1,0 +1,122 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect, test } from 'vitest';
+import { runTag } from '#hubs/run-tag.ts';
+import { type Fleet, type FleetHub, startFleet } from '../../support/fleet.ts';
+import { natsObstacle } from '../../support/nats-server.ts';
+import { eventually } from '../../support/program.ts';
+
+const obstacle = natsObstacle();
+const named = (name: string) => `${name}${obstacle === null ? '' : ` (${obstacle})`}`;
+
+interface Started {
+  readonly ok: number;
+  readonly request_id: string;
+}
+
+const start = async ({ url }: FleetHub, target: string) => {
+  const answer = await fetch(`${url}/check-http?host=${encodeURIComponent(target)}`, {
+    headers: { accept: 'application/json' },
+  });
+  return {
+    status: answer.status,
+    body: (await answer.json()) as Started,
+    retryAfter: answer.headers.get('retry-after'),
+  };
+};
+
+const ask = async ({ url }: FleetHub, path: string, accept = 'application/json') => {
+  const answer = await fetch(`${url}${path}`, { headers: { accept } });
+  return { status: answer.status, text: await answer.text(), retryAfter: answer.headers.get('retry-after') };
+};
+
+const withService = (config: string) => `${config}service: {}\n`;
+
+async function startPair(edit = withService): Promise<{ fleet: Fleet; a: FleetHub; b: FleetHub }> {
+  const fleet = await startFleet();
+  const [a, b] = [fleet.hub('a'), fleet.hub('b')];
+  await a.start(edit);
+  await fleet.leader();
+  await b.start(edit);
+  await b.running?.logged(/the history is that of the other hubs/);
+  await eventually(30_000, async () => expect((await ask(b, '/nodes/hosts')).text).toContain('us1'));
+  return { fleet, a, b };
+}
+
+test.skipIf(obstacle !== null)(
+  named('a check that was started on a follower runs there, and each hub answers for each check'),
+  async () => {
+    const { fleet, a, b } = await startPair();
+    await using _ = fleet;
+    const [onB, onA] = [await start(b, fleet.target.url), await start(a, fleet.target.url)];
+    expect(onB).toMatchObject({ status: 200, body: { ok: 1 } });
+    expect(onB.body.request_id.slice(0, 4)).toBe(runTag('b'));
+    expect(onA.body.request_id.slice(0, 4)).toBe(runTag('a'));
+    for (const hub of [a, b])
+      for (const { body } of [onA, onB]) {
+        const found = await ask(hub, `/check-result/${body.request_id}?wait=10`);
+        expect(found.status).toBe(200);
+        expect(JSON.stringify(JSON.parse(found.text))).toContain('"us1');
+        expect(found.text).toContain('OK');
+        expect((await ask(hub, `/api/v1/checks/${body.request_id}`)).text).toContain('"state":"finished"');
+        expect((await ask(hub, `/check-report/${body.request_id}`, 'text/html')).text).toContain('<html');
+      }
+    const events = await ask(a, `/check-result/${onB.body.request_id}/events`);
+    expect(events.text).toMatch(/event: result[\s\S]*event: done/);
+    for (const hub of [a, b]) {
+      expect((await ask(hub, `/check-result/${runTag('b')}${'x'.repeat(20)}`)).status).toBe(404);
+      expect((await ask(hub, `/check-result/${'x'.repeat(24)}`)).status).toBe(404);
+      expect((await ask(hub, `/check-result/${'x'.repeat(20)}`)).status).toBe(404);
+    }
+    const gone = onB.body.request_id;
+    b.running?.process.kill('SIGSTOP');
+    const silent = await ask(a, `/check-result/${gone}`);
+    expect(silent).toMatchObject({ status: 503, retryAfter: '5' });
+    b.running?.process.kill('SIGCONT');
+    await b.running?.end('SIGKILL');
+    const dead = await ask(a, `/check-result/${gone}`);
+    expect(dead.status).toBe(503);
+    expect(dead.text).toContain('the hub that has this check does not answer');
+    await b.start(withService);
+    await eventually(30_000, async () => expect((await ask(a, `/check-result/${gone}`)).status).toBe(200));
+  },
+  180_000,
+);
+
+test.skipIf(obstacle !== null)(
+  named('a follower starts checks while no hub leads, and its own checks go on when it takes the lead'),
+  async () => {
+    const { fleet, a, b } = await startPair();
+    await using _ = fleet;
+    await a.running?.end('SIGKILL');
+    const { status, body } = await start(b, fleet.target.url);
+    expect(status).toBe(200);
+    await eventually(10_000, async () =>
+      expect((await ask(b, `/check-result/${body.request_id}`)).text).toContain('OK'),
+    );
+    await fleet.leader('a');
+    await eventually(30_000, async () => {
+      const later = await start(b, fleet.target.url);
+      expect(later.status).toBe(200);
+      expect((await ask(b, `/check-result/${later.body.request_id}?wait=5`)).text).toContain('OK');
+    });
+    expect((await ask(b, `/check-result/${body.request_id}`)).text).toContain('OK');
+  },
+  180_000,
+);
+
+test.skipIf(obstacle !== null)(
+  named('what one hub has granted is not granted by another once more'),
+  async () => {
+    const limits = 'service: { limits: { per_client: 3/h } }\n';
+    const { fleet, a, b } = await startPair((config) => `${config}${limits}`);
+    await using _ = fleet;
+    const count = { granted: 0, refused: 0 };
+    for (let turn = 0; turn < 8; turn += 1) {
+      const { status } = await start(turn % 2 === 0 ? a : b, fleet.target.url);
+      count[status === 200 ? 'granted' : 'refused'] += 1;
+      await sleep(1_000);
+    }
+    expect(count).toEqual({ granted: 3, refused: 5 });
+  },
+  180_000,
+);

@@ -1,0 +1,62 @@
+import { writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { startKubernetesApi } from '../support/kubernetes-api.ts';
+import { createProgram, eventually } from '../support/program.ts';
+
+const services = '/api/v1/services';
+
+test('the daemon watches what the annotations of a cluster name, and keeps it while the API server refuses', async () => {
+  await using api = await startKubernetesApi();
+  const shop = createServer((_request, response) => response.end('ok'));
+  shop.listen(0, '127.0.0.1');
+  await once(shop, 'listening');
+  const { port } = shop.address() as AddressInfo;
+  const named = (name: string) => ({
+    metadata: {
+      name,
+      namespace: 'shop',
+      annotations: { 'watchpost.host': `http://127.0.0.1:${port}/{name}`, 'watchpost.label.team': 'web' },
+    },
+  });
+  api.objects.set(services, [named('front')]);
+  await using program = await createProgram();
+  writeFileSync(join(program.folder, 'token'), api.token);
+  writeFileSync(join(program.folder, 'ca.crt'), api.ca);
+  const { url, log, logged, end } = await program.start(`
+data: watchpost.db
+http: { listen: 127.0.0.1:0 }
+defaults: { every: 1s, notify: [] }
+targets_from:
+  found:
+    kubernetes: { url: "https://127.0.0.1:${api.port}", kinds: [service] }
+    ask: { every: 1s, token_file: token, ca_file: ca.crt }
+    check: http
+`);
+  try {
+    const metrics = async () => (await fetch(`${url}/metrics`)).text();
+    const isUp = async (name: string) =>
+      eventually(60_000, async () =>
+        expect(await metrics()).toMatch(new RegExp(`^watchpost_up\\{target="[^"]*${name}",.*\\} 1$`, 'm')),
+      );
+    await isUp('front');
+    api.objects.set(services, [named('front'), named('cart')]);
+    await isUp('cart');
+    api.refuse = () => ({ status: 403, message: 'forbidden' });
+    await logged(/^cannot fetch target list; keeping the last one$/);
+    expect(await metrics()).toContain('cart"');
+    api.refuse = () => null;
+    api.objects.set(services, [named('cart')]);
+    await logged(/^target list is available again$/);
+    await eventually(60_000, async () => expect(await metrics()).not.toContain('front"'));
+    expect(api.received.every((one) => one.startsWith(`GET ${services}?`))).toBe(true);
+    expect((await end('SIGTERM')).code).toBe(0);
+    expect(log.filter(({ level }) => level === 'error')).toEqual([]);
+    expect(JSON.stringify(log)).not.toContain(api.token);
+  } finally {
+    shop.close();
+  }
+}, 180_000);
