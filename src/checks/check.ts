@@ -9,6 +9,9 @@ import type { ProbeFinding } from './as-probe.ts';
 import type { Certificate } from './certificate.ts';
 import { loadHandshakeReader } from './tcp-info.ts';
 
+/** A setting of a node that names a socket which checks ask. */
+export type SocketSetting = 'docker_socket' | 'systemd_socket';
+
 /** What a node gives its check types when it starts them. */
 export interface ProbeEnvironment {
   readonly clock: Clock;
@@ -19,6 +22,8 @@ export interface ProbeEnvironment {
   readonly asnFile?: string | undefined;
   /** The unix socket of the container engine that the node may ask; absent if there is none. */
   readonly dockerSocket?: string | undefined;
+  /** The unix socket of the message bus over which the node may ask systemd; absent if there is none. */
+  readonly systemdSocket?: string | undefined;
   /** The programs that the node may run as plugins, each with its arguments, by name; absent if there are none. */
   readonly plugins?: Readonly<Record<string, readonly string[]>> | undefined;
 }
@@ -211,8 +216,8 @@ export interface CheckType<
   readonly isForTargets?: true;
   /** Which of the `has` of a node's capability a check of this spec takes; absent if a node that is able can do all. */
   readonly needs?: (spec: z.output<SpecSchema>) => string;
-  /** Whether the engine under `docker_socket` is what a node needs, and not one of its plugins. */
-  readonly needsEngine?: true;
+  /** The setting of a node that names the socket which such checks ask; absent if they take a plugin or nothing. */
+  readonly needsSocket?: SocketSetting;
   /** The port that section 2.6 records besides the host, or null for types that record none. */
   port(spec: z.output<SpecSchema>): string | null;
   /** Opens what all probes of a node share. Never rejects for lack of rights: then the capability says so. */

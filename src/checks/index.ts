@@ -5,6 +5,7 @@ import type {
   Capability,
   HeartbeatSettings,
   ProbeEnvironment,
+  SocketSetting,
   OutcomeTable,
   ProbeContext,
   RawOutputContext,
@@ -34,6 +35,7 @@ import { plugin } from './plugin/index.ts';
 import { postgres } from './postgres/index.ts';
 import { redis } from './redis/index.ts';
 import { ssh } from './ssh/index.ts';
+import { systemd } from './systemd/index.ts';
 import { tcp } from './tcp/index.ts';
 import type { Certificate } from './certificate.ts';
 import { tls } from './tls/index.ts';
@@ -44,7 +46,15 @@ import { websocket } from './websocket/index.ts';
 export { AddressRange, addressRules, type AddressFamily, addressObjection, type Policy } from './address.ts';
 export { askEngine } from './docker/engine.ts';
 export { probeFindings } from './as-probe.ts';
-export type { Capability, Dialect, HeartbeatSettings, ProbeEnvironment, ProbeContext, WholeResponse } from './check.ts';
+export type {
+  Capability,
+  Dialect,
+  HeartbeatSettings,
+  ProbeEnvironment,
+  ProbeContext,
+  SocketSetting,
+  WholeResponse,
+} from './check.ts';
 export { formatHostPort, parseEndpoint } from './endpoint.ts';
 export { type Conclusion, conclude } from './evidence/conclusions.ts';
 export { EvidenceDocument } from './evidence/detail.ts';
@@ -85,6 +95,7 @@ export const checks = [
   flow,
   plugin,
   docker,
+  systemd,
   heartbeat,
   evidence,
 ] as const;
@@ -152,7 +163,7 @@ export interface AnyCheck {
   /** Whether no check of this type is started by hand or over the API. */
   readonly isForTargets: boolean;
   readonly needs: ((spec: CheckSpec) => string) | null;
-  readonly needsEngine: boolean;
+  readonly needsSocket: SocketSetting | null;
   port(spec: CheckSpec): string | null;
   start(environment: ProbeEnvironment): Promise<AnyProber>;
   readonly heard: ((spec: CheckSpec) => HeartbeatSettings) | null;
@@ -200,7 +211,7 @@ const byType: ReadonlyMap<string, AnyCheck> = new Map(
       isInternal: false,
       isForTargets: false,
       needs: null,
-      needsEngine: false,
+      needsSocket: null,
       values: null,
       overApi: {},
       table: { did: 'are up', columns: [], cells: () => [] },

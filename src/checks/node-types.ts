@@ -50,6 +50,7 @@ const types = {
   flow: { load: async () => (await import('./flow/index.ts')).flow, isAbleEverywhere: true },
   plugin: { load: async () => (await import('./plugin/index.ts')).plugin },
   docker: { load: async () => (await import('./docker/index.ts')).docker },
+  systemd: { load: async () => (await import('./systemd/index.ts')).systemd },
   evidence: {
     load: async () => (await import('./evidence/index.ts')).evidenceBy(planOf),
     isAbleEverywhere: true,

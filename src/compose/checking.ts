@@ -92,12 +92,13 @@ async function checkHere(
   const { clock, log } = environment;
   const remote = nats === null ? null : await openNats(nats, store, listeners, environment);
   const threads = createThreadTransport({
-    nodes: nodes.map(({ info, localAddress, inFlight, asnFile, dockerSocket, plugins }) => ({
+    nodes: nodes.map(({ info, localAddress, inFlight, asnFile, dockerSocket, systemdSocket, plugins }) => ({
       info,
       options: {
         localAddress,
         asnFile,
         dockerSocket,
+        systemdSocket,
         plugins,
         policy: 'private',
         allow: [],

@@ -48,6 +48,7 @@ export async function startNodeProcess(config: NodeConfig, environment: NodeProc
           localAddress: config.localAddress,
           asnFile: config.asnFile,
           dockerSocket: config.dockerSocket,
+          systemdSocket: config.systemdSocket,
           plugins: config.plugins,
           policy: config.policy,
           allow: config.allow,

@@ -1,9 +1,9 @@
 import type { LanguageFile } from '#languages/language.ts';
 import { type ConfiguredHub, resolveHub } from './hub.ts';
+import { type ConfiguredNode, nodesOf } from './nodes.ts';
 import type { LogoImage, StatusPage } from './shape/pages.ts';
-import { isIP } from 'node:net';
 import { resolve } from 'node:path';
-import { checkOf, type CheckSpec, type NodeInfo, type NodeSelection, type PluginCommands } from '#checks/index.ts';
+import { checkOf, type CheckSpec, type NodeSelection } from '#checks/index.ts';
 import { sha256 } from '#kernel/hash.ts';
 import type { Secret } from '#kernel/secret.ts';
 import { formatDuration } from '#kernel/units.ts';
@@ -105,19 +105,6 @@ export interface Config {
   };
 }
 
-export interface ConfiguredNode {
-  readonly info: NodeInfo;
-  /** Source addresses to probe from, per family; absent means the system's choice. */
-  readonly localAddress: { readonly 4?: string; readonly 6?: string };
-  readonly inFlight: number;
-  /** The file of AS names for hops of paths. */
-  readonly asnFile?: string;
-  /** The unix socket of the container engine that it may ask. */
-  readonly dockerSocket?: string;
-  /** The programs that it may run as plugins, each with its arguments, by name. */
-  readonly plugins?: PluginCommands;
-}
-
 /** How the hub reaches nodes on other machines. */
 export interface NatsAccess {
   readonly servers: readonly string[];
@@ -199,27 +186,6 @@ function resolveService(
   if (isForeign(service))
     return { ownService: null, foreignService: resolveForeignService(service, named['service.token_file'] ?? null) };
   return { ownService: resolveOwnService(service, tokenHashes), foreignService: null };
-}
-
-function nodesOf(file: ConfigFile, folder: string): readonly ConfiguredNode[] {
-  const { nodes, plugins, asn_file: asnFile, docker_socket: dockerSocket } = file;
-  const more = {
-    ...(asnFile !== undefined && { asnFile: resolve(folder, asnFile) }),
-    ...(dockerSocket !== undefined && { dockerSocket: resolve(folder, dockerSocket) }),
-    ...(Object.keys(plugins).length > 0 && { plugins }),
-  };
-  return Object.entries(nodes).map((entry) => ({ ...resolveNode(entry), ...more }));
-}
-
-function resolveNode([name, node]: [string, ConfigFile['nodes'][string]]): ConfiguredNode {
-  const [countryCode, country, city] = node.location ?? ['', '', ''];
-  const addresses = [node.local_address ?? []].flat();
-  const [v4, v6] = [4, 6].map((family) => addresses.find((address) => isIP(address) === family));
-  return {
-    info: { name, countryCode, country, city, asn: node.asn ?? '', ip: node.ip ?? '' },
-    localAddress: { ...(v4 === undefined ? {} : { 4: v4 }), ...(v6 === undefined ? {} : { 6: v6 }) },
-    inFlight: node.in_flight,
-  };
 }
 
 function usersOf(users: ConfigFile['http']['users'], { named }: ReadFiles): Readonly<Record<string, string>> {

@@ -15,8 +15,8 @@ import { createProbers } from './probers.ts';
 export async function startAgent(options: AgentOptions, machineClock: Clock, random: Random): Promise<Agent> {
   const lag = watchLag(machineClock);
   const { clock } = lag;
-  const { localAddress, asnFile, dockerSocket, plugins } = options;
-  const probers = createProbers({ clock, random, localAddress, asnFile, dockerSocket, plugins });
+  const { localAddress, asnFile, dockerSocket, systemdSocket, plugins } = options;
+  const probers = createProbers({ clock, random, localAddress, asnFile, dockerSocket, systemdSocket, plugins });
   const capabilities = await probers.capabilities();
   const prepare = async (types: readonly CheckTypeName[]) =>
     void (await Promise.allSettled(types.map(async (type) => probers.open(type))));

@@ -35,6 +35,8 @@ export interface AgentOptions {
   readonly asnFile?: string | undefined;
   /** The unix socket of the container engine that it may ask. */
   readonly dockerSocket?: string | undefined;
+  /** The unix socket of the message bus over which it may ask systemd. */
+  readonly systemdSocket?: string | undefined;
   /** The programs that it may run as plugins, each with its arguments, by name. */
   readonly plugins?: Readonly<Record<string, readonly string[]>> | undefined;
   /** Probes at the same time, and commands that may wait for a place. */

@@ -19,7 +19,7 @@ const later = `,
   json_path_operator VARCHAR(255), cache_bust BOOLEAN NOT NULL DEFAULT 0, conditions TEXT NOT NULL DEFAULT '[]', rabbitmq_nodes TEXT,
   rabbitmq_username VARCHAR(255), rabbitmq_password VARCHAR(255), smtp_security VARCHAR(255), ping_count INTEGER NOT NULL DEFAULT 1,
   ping_per_request_timeout INTEGER NOT NULL DEFAULT 2, ip_family VARCHAR(4), domain_expiry_notification BOOLEAN DEFAULT 0,
-  subtype VARCHAR(10), location VARCHAR(255), protocol VARCHAR(20), expected_tls_alert VARCHAR(50), bearer_token TEXT, oauth_audience TEXT`;
+  subtype VARCHAR(10), location VARCHAR(255), protocol VARCHAR(20), expected_tls_alert VARCHAR(50), system_service_name VARCHAR(255), bearer_token TEXT, oauth_audience TEXT`;
 
 const otherTables = `
   CREATE TABLE heartbeat (id INTEGER PRIMARY KEY AUTOINCREMENT, important BOOLEAN NOT NULL DEFAULT 0, monitor_id INTEGER NOT NULL,

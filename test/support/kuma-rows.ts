@@ -138,6 +138,7 @@ export const kumaTables: Readonly<Record<string, readonly KumaRow[]>> = {
     { id: 23, name: 'By proxy', ...web, url: 'http://127.0.0.1:18080/inside', proxy_id: 1 },
     { id: 24, name: 'Backup job', type: 'push', push_token: 'abcdefghij', interval: 86_400 },
     { id: 25, name: 'Container', type: 'docker', docker_container: 'shop', docker_host: 1, interval: 60 },
+    { id: 60, name: 'Web server', type: 'system-service', system_service_name: 'nginx', interval: 60 },
     { id: 26, name: 'Магазин', ...web, url: 'http://127.0.0.1:18080/ok' },
     { id: 27, name: 'Front', ...web, url: 'http://127.0.0.1:18080/ok' },
     { id: 28, name: 'Mail', type: 'smtp', hostname: '127.0.0.1', port: 18026, smtp_security: 'starttls', interval: 60 },

@@ -10,7 +10,7 @@ interface Counts {
 const mostRetried = 3;
 
 /**
- * Prints, after everything else, what each project counted, why tests were skipped, and which passed only when they were tried again.
+ * Prints, after everything else, what each project counted, why tests were skipped, and which passed only when they were tried again, with the first error.
  * More than three of the latter fail the run, by `fail`.
  */
 export class ProjectCounts implements Reporter {
@@ -39,7 +39,8 @@ export class ProjectCounts implements Reporter {
         const result = test.result();
         const { retryCount = 0 } = test.diagnostic() ?? {};
         if (result.state === 'passed' && retryCount > 0) {
-          again.push(`passed only after ${retryCount} more: ${module.relativeModuleId} > ${test.fullName}`);
+          const [reason = 'no reason'] = (result.errors?.[0]?.message ?? '').split('\n');
+          again.push(`passed only after ${retryCount} more: ${module.relativeModuleId} > ${test.fullName}: ${reason}`);
         }
         if (result.state !== 'skipped') continue;
         const reason = `${module.relativeModuleId}: ${result.note ?? 'what the file tries out first is not there'}`;

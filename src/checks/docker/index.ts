@@ -16,7 +16,7 @@ export const docker = defineCheck({
   port: () => null,
   start: async (environment) => (await import('./probe.ts')).startDocker(environment),
   needs: () => 'engine',
-  needsEngine: true,
+  needsSocket: 'docker_socket',
   lines,
   table,
   row: null,

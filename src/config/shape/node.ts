@@ -37,6 +37,9 @@ const keys = {
   docker_socket: FilePath.optional().describe(
     'The unix socket of the container engine that checks of the type docker ask, such as /run/docker.sock. Default: none.',
   ),
+  systemd_socket: FilePath.optional().describe(
+    'The unix socket of the message bus over which checks of the type systemd ask, such as /run/dbus/system_bus_socket. Default: none.',
+  ),
   plugins: PluginCommands,
   in_flight: z.int().min(1).max(10_000).default(500).describe('How many checks run at the same time.'),
   queued: z.int().min(0).max(100_000).default(5_000).describe('How many more may wait.'),
@@ -66,6 +69,7 @@ export interface NodeConfig {
   readonly localAddress: { readonly 4?: string; readonly 6?: string };
   readonly asnFile: string | undefined;
   readonly dockerSocket: string | undefined;
+  readonly systemdSocket: string | undefined;
   readonly plugins: PluginCommands;
   readonly inFlight: number;
   readonly queued: number;
@@ -147,6 +151,7 @@ export async function loadNodeConfig({ path, env, flags, cwd }: NodeSources): Pr
     localAddress: byFamily([output.local_address ?? []].flat()),
     asnFile: output.asn_file === undefined ? undefined : place('asn_file', output.asn_file),
     dockerSocket: output.docker_socket === undefined ? undefined : place('docker_socket', output.docker_socket),
+    systemdSocket: output.systemd_socket === undefined ? undefined : place('systemd_socket', output.systemd_socket),
     plugins: output.plugins,
     inFlight: output.in_flight,
     queued: output.queued,

@@ -52,6 +52,9 @@ export const ConfigFile = z
     docker_socket: FilePath.optional().describe(
       'The unix socket of the container engine that checks of the type docker ask, such as /run/docker.sock. Default: none.',
     ),
+    systemd_socket: FilePath.optional().describe(
+      'The unix socket of the message bus over which checks of the type systemd ask, such as /run/dbus/system_bus_socket. Default: none.',
+    ),
     plugins: PluginCommands,
     nats: Nats.optional().describe('Where nodes on other machines join. Without it there are none.'),
     hubs: Hubs.optional().describe(

@@ -10,6 +10,17 @@ export function socketOf(engines: KumaData['engines']): string | null {
   return null;
 }
 
+/** Where the message bus of the system is (D-Bus specification, "Well-known Message Bus Instances"). */
+export const systemBus = '/run/dbus/system_bus_socket';
+
+/** A monitor of a service, which Kuma asks `systemctl is-active` for. */
+export function systemService({ system_service_name: name = '' }: KumaMonitor, say: DifferenceReporter): DraftEntry {
+  if (!/^[\w.@-]+$/.test(name)) return { leftOut: 'it names no service of systemd' };
+  say('differs', `it is asked by the nodes in this process at ${systemBus}; others need systemd_socket of their own`);
+  const host = /\.(?:service|socket|target|mount|swap|timer|path|slice|scope)$/.test(name) ? name : `${name}.service`;
+  return { check: 'systemd', host, expect: { state: ['active', 'reloading'] } };
+}
+
 /**
  * A monitor of a container. As in Kuma, one that is paused or restarts still runs. There an unhealthy one is pending, which is neither
  * up nor down.

@@ -7,7 +7,7 @@ import { addDomains, domainOf, type DomainTarget } from '../domains.ts';
 import { Draft, labelsOf, type PlainMap, isSkipped } from '../draft.ts';
 import { readBackup } from './backup.ts';
 import { readDatabase } from './database.ts';
-import { socketOf } from './engines.ts';
+import { socketOf, systemBus } from './engines.ts';
 import { addMaintenance } from './maintenance.ts';
 import { checkOfMonitor, timeoutOf } from './monitor.ts';
 import { addNotifications, resendMs } from './notifications.ts';
@@ -49,8 +49,9 @@ function draftOf(data: KumaData): Draft {
   addMaintenance(data, names, draft);
   const url = data.settings.get('primaryBaseURL');
   const socket = socketOf(data.engines);
-  if (socket !== null && [...draft.targets.values()].some(({ keys }) => keys['check'] === 'docker'))
-    draft.sections.set('docker_socket', socket);
+  const checks = new Set([...draft.targets.values()].map(({ keys }) => keys['check']));
+  if (socket !== null && checks.has('docker')) draft.sections.set('docker_socket', socket);
+  if (checks.has('systemd')) draft.sections.set('systemd_socket', systemBus);
   if (url !== undefined && /^https?:/.test(url)) draft.sections.set('http', { public_url: url });
   noteGeneralities(data, draft);
   if (data.beats !== null) {

@@ -11,7 +11,7 @@ import {
 import { clientKeysOf } from './client.ts';
 import { mqtt, redis, sql } from './servers.ts';
 import { jsonExpectation } from './json-query.ts';
-import { container } from './engines.ts';
+import { container, systemService } from './engines.ts';
 import { parsed, type KumaData, type KumaMonitor } from './schema.ts';
 
 const leftOut = (why: string): DraftEntry => ({ leftOut: why });
@@ -98,6 +98,7 @@ const makers: Readonly<Record<string, (monitor: KumaMonitor, say: DifferenceRepo
   postgres: sql('postgres', 5_432),
   mysql: sql('mysql', 3_306),
   redis,
+  'system-service': systemService,
   mongodb: (monitor, say) => onlyConnects('MongoDB', serverOf(monitor, 27_017), say),
   sqlserver: (monitor, say) => onlyConnects('SQL Server', serverOf(monitor, 1433), say),
 };

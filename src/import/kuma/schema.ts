@@ -87,6 +87,7 @@ export const KumaMonitor = z.looseObject({
   subtype: text,
   docker_host: text,
   docker_container: text,
+  system_service_name: text,
   tags: z.array(z.looseObject({ name: z.string(), value: text })).default([]),
   notifications: z.array(z.int()).default([]),
 });

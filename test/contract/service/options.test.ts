@@ -263,7 +263,7 @@ test('the name server that a caller names pays as a target does, under whatever 
   expect(await ask('c.example', '198.51.99.2')).toBe(201);
 });
 
-test.each(['plugin', 'docker', 'flow'])('%s is for targets only', async (type) => {
+test.each(['plugin', 'docker', 'systemd', 'flow'])('%s is for targets only', async (type) => {
   await using server = await serve();
   const { status, body } = await server.post({ type, host: 'a.example' });
   expect([status, body['error']]).toEqual([400, 'invalid_type']);

@@ -45,7 +45,9 @@ const code = (host: string, timeout: string) => `
 `;
 
 // Of a domain a registry is asked: what keeps a node from that is never the domain's fault. A plugin connects by itself, and a container engine is on this machine.
-const reaching = probedTypeNames.filter((type) => type !== 'domain' && type !== 'plugin' && type !== 'docker');
+const reaching = probedTypeNames.filter(
+  (type) => type !== 'domain' && type !== 'plugin' && type !== 'docker' && type !== 'systemd',
+);
 const alike = (outcome: string) => Object.fromEntries(reaching.map((type) => [type, outcome]));
 const own = alike('unknown node local');
 // The kernel tells datagram sockets of no such thing (udp(7)): to them it is silence, which is for each check to judge.

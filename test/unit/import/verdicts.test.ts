@@ -244,15 +244,16 @@ test.each([
 
 // The types of Uptime Kuma 2.
 const importedTypes =
-  'http keyword json-query real-browser websocket-upgrade port ping dns smtp ntp push globalping mqtt rabbitmq sqlserver postgres mysql mongodb redis';
+  'http keyword json-query real-browser websocket-upgrade port ping dns smtp ntp push globalping mqtt rabbitmq sqlserver postgres mysql mongodb redis system-service';
 const otherTypes =
-  'manual docker grpc-keyword kafka-producer radius snmp steam gamedig tailscale-ping sip-options system-service oracledb';
+  'manual docker grpc-keyword kafka-producer radius snmp steam gamedig tailscale-ping sip-options oracledb';
 
 test('a monitor of every type of Uptime Kuma is imported or named as left out', async () => {
   const host = {
     hostname: 'shop.example.com',
     port: 80,
     push_token: 'abcdefghij',
+    system_service_name: 'nginx',
     rabbitmq_nodes: '["http://127.0.0.1"]',
   };
   const connection = { database_connection_string: 'mongodb://ops:x@127.0.0.1/shop', mqtt_topic: 'a' };
