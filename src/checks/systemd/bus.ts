@@ -3,7 +3,7 @@ import { connect, type Socket } from 'node:net';
 import { messageOf } from '#kernel/errors.ts';
 import { orAbort } from '#kernel/clock.ts';
 import { singleLine } from '#kernel/text.ts';
-import { decodeMessage, type Message } from './decode-message.ts';
+import { decodeMessage, type BusMessage } from './decode-message.ts';
 import { encodeCall, type MethodCall } from './encode-call.ts';
 import { type Value, WireError } from './value-reader.ts';
 
@@ -28,7 +28,7 @@ export class CallError extends Error {
   }
 }
 
-export type Question = Omit<MethodCall, 'serial'>;
+export type BusQuestion = Omit<MethodCall, 'serial'>;
 
 const mostBytes = 1_048_576;
 const mostAuthBytes = 16_384;
@@ -84,7 +84,7 @@ export class Bus implements Disposable {
   }
 
   /** Asks, and gives what the answer contains. Rejects with a `CallError`, a `BusError` or the signal's reason. */
-  async call(question: Question, signal: AbortSignal): Promise<readonly Value[]> {
+  async call(question: BusQuestion, signal: AbortSignal): Promise<readonly Value[]> {
     this.#serial += 1;
     const serial = this.#serial;
     this.#socket.write(encodeCall({ ...question, serial }));
@@ -97,7 +97,7 @@ export class Bus implements Disposable {
     }
   }
 
-  async #next(signal: AbortSignal): Promise<Message> {
+  async #next(signal: AbortSignal): Promise<BusMessage> {
     try {
       for (;;) {
         const { bytes, message } = decodeMessage(this.#received, mostBytes);

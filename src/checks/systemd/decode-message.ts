@@ -1,6 +1,6 @@
 import { aligned, type Value, ValueReader, WireError } from './value-reader.ts';
 
-export interface Message {
+export interface BusMessage {
   readonly kind: 'call' | 'return' | 'error' | 'signal' | 'other';
   /** The serial of the call that it answers. */
   readonly replyTo: number | null;
@@ -8,11 +8,11 @@ export interface Message {
   readonly body: readonly Value[];
 }
 
-export interface Frame {
+export interface BusFrame {
   /** How long the message is, as far as its header is there. */
   readonly bytes: number;
   /** Null until all of it is there. */
-  readonly message: Message | null;
+  readonly message: BusMessage | null;
 }
 
 const kinds = ['other', 'call', 'return', 'error', 'signal'] as const;
@@ -22,7 +22,7 @@ const bigEndian = 0x42;
 const fields = { errorName: 4, replyTo: 5, signature: 8 } as const;
 
 /** The first message in `bytes` (D-Bus specification, "Message Protocol"). Throws a `WireError` for what is none, or is longer than `most`. */
-export function decodeMessage(bytes: Buffer, most: number): Frame {
+export function decodeMessage(bytes: Buffer, most: number): BusFrame {
   if (bytes.length < headerBytes) return { bytes: headerBytes, message: null };
   const order = bytes[0];
   if ((order !== littleEndian && order !== bigEndian) || bytes[3] !== 1)

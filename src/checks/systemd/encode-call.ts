@@ -20,11 +20,11 @@ const noAutoStart = 2;
 export function encodeCall(call: MethodCall): Buffer {
   const { serial, destination, path, interface: name, member, body = [] } = call;
   const isList = 'list' in body;
-  const content = new Writer();
+  const content = new ValueWriter();
   if (isList) content.list(() => body.list.forEach((text) => void content.text(text)));
   else for (const text of body) content.text(text);
   const signature = isList ? 'as' : 's'.repeat(body.length);
-  const head = new Writer();
+  const head = new ValueWriter();
   head.raw(Buffer.from([0x6c, 1, noAutoStart, 1]));
   head.uint(content.bytes).uint(serial);
   head.list(() => {
@@ -36,7 +36,7 @@ export function encodeCall(call: MethodCall): Buffer {
   return Buffer.concat([head.all(), content.all()]);
 }
 
-class Writer {
+class ValueWriter {
   readonly #parts: Buffer[] = [];
   bytes = 0;
 
