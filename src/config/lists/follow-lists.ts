@@ -5,6 +5,7 @@ import { sha256 } from '#kernel/hash.ts';
 import type { Log } from '#kernel/log.ts';
 import { makePrivateFolder, privateMode } from '#kernel/private-files.ts';
 import { askList, keptText, type ReadList, type TargetList } from './listed-targets.ts';
+import type { WatchList } from './watch-list.ts';
 
 /** How a list has come in since the program was started. */
 export interface ListState {
@@ -47,7 +48,16 @@ interface ListTracker {
   hadAt: number | null;
   nextAt: number;
   isAsked: boolean;
+  /** Ends the wait for a change, if there is one. */
+  watching: AbortController | null;
+  /** Why it cannot be watched, as it was logged; null if it can, or need not. */
+  unwatched: string | null;
 }
+
+// So that a rollout, which changes many objects, is read a few times and not a hundred.
+const restMs = 5_000;
+const settleMs = 1_000;
+const leastWatchMs = 30_000;
 
 /** Logs once when a list cannot be fetched, and once when it can again; the last content stays until then. */
 export function followLists({ clock, log }: { readonly clock: Clock; readonly log: Log }): FollowedLists {
@@ -58,10 +68,12 @@ export function followLists({ clock, log }: { readonly clock: Clock; readonly lo
 
   async function ask(one: ListTracker): Promise<void> {
     one.isAsked = true;
-    const { text, trouble } = await askList(one.list, clock, closing.signal);
+    one.watching?.abort(new Error('the list is asked again'));
+    const { text, trouble, watch } = await askList(one.list, clock, closing.signal);
     one.isAsked = false;
     one.nextAt = clock.elapsed() + one.list.everyMs;
     if (closing.signal.aborted) return;
+    if (watch !== undefined) void waitForChange(one, watch, { clock, log, closed: closing.signal });
     const about = { from: one.list.name, url: one.list.shown };
     if (trouble !== null && one.trouble === null)
       log.warn({ ...about, trouble }, 'cannot fetch target list; keeping the last one');
@@ -86,6 +98,8 @@ export function followLists({ clock, log }: { readonly clock: Clock; readonly lo
       hadAt: null,
       nextAt: 0,
       isAsked: false,
+      watching: null,
+      unwatched: null,
     };
     await ask(one);
     return one;
@@ -114,7 +128,11 @@ export function followLists({ clock, log }: { readonly clock: Clock; readonly lo
         .join('\n');
     },
     async accept() {
-      for (const key of all.keys()) if (!named.has(key)) all.delete(key);
+      for (const [key, one] of all) {
+        if (named.has(key)) continue;
+        one.watching?.abort(new Error('the list is no longer followed'));
+        all.delete(key);
+      }
       for (const one of current()) {
         if (one.known === one.inForce) continue;
         one.inForce = one.known;
@@ -131,6 +149,32 @@ export function followLists({ clock, log }: { readonly clock: Clock; readonly lo
     },
     [Symbol.dispose]: () => closing.abort(new Error('the lists are no longer followed')),
   };
+}
+
+/** Has the list asked before its time once it has changed. */
+async function waitForChange(
+  one: ListTracker,
+  watch: WatchList,
+  { clock, log, closed }: { readonly clock: Clock; readonly log: Log; readonly closed: AbortSignal },
+): Promise<void> {
+  const watching = new AbortController();
+  one.watching = watching;
+  const askedAt = clock.elapsed();
+  const about = { from: one.list.name, url: one.list.shown };
+  try {
+    const end = await watch(AbortSignal.any([watching.signal, closed]));
+    if (typeof end === 'object') {
+      if (one.unwatched !== end.trouble) log.info({ ...about, trouble: end.trouble }, 'cannot watch target list');
+      one.unwatched = end.trouble;
+      return;
+    }
+    one.unwatched = null;
+    // A proxy may end each watch at once.
+    if (end === 'ended' && clock.elapsed() - askedAt < leastWatchMs) return;
+    one.nextAt = Math.min(one.nextAt, Math.max(askedAt + restMs, clock.elapsed() + settleMs));
+  } catch (error) {
+    if (!watching.signal.aborted && !closed.aborted) throw error;
+  }
 }
 
 async function keep({ list, known }: ListTracker, log: Log): Promise<void> {

@@ -5,8 +5,10 @@ import { parseJson } from '#kernel/json.ts';
 import { singleLine } from '#kernel/text.ts';
 import { explainSystemError } from '../read/source.ts';
 import { type KubernetesKind, kubernetesKinds } from '../shape/targets-from.ts';
+import { idOf, isAnnotated, type ListPosition, watchCluster } from './cluster-watch.ts';
 import { getText } from './get-text.ts';
 import { groupOf, hostLabel, hostsIn } from './label-groups.ts';
+import type { WatchList } from './watch-list.ts';
 
 /** What can name targets: its API group and its plural there. */
 const kinds: Readonly<
@@ -32,16 +34,17 @@ export interface Cluster {
   readonly namespaces: readonly string[] | null;
 }
 
-type ClusterGroups = { readonly text: string } | { readonly trouble: string };
+type ClusterGroups = { readonly text: string; readonly watch?: WatchList } | { readonly trouble: string };
 
 // Pages of a list in which something is to be read (Kubernetes API concepts, "Retrieving large results sets in chunks").
 const pageSize = 250;
 const mostPages = 200;
 const mostPageBytes = 16 * 1_048_576;
 const mostGroupBytes = 8 * 1_048_576;
+const mostWatches = 20;
 
 const Page = z.object({
-  metadata: z.object({ continue: z.string().optional() }).prefault({}),
+  metadata: z.object({ continue: z.string().optional(), resourceVersion: z.string().default('') }).prefault({}),
   items: z
     .array(
       z.object({
@@ -82,7 +85,7 @@ interface ListQuery {
 
 class ClusterTrouble extends Error {}
 
-/** The objects with the annotation `watchpost.host` as the groups of `http_sd`, one on each line, sorted. Only lists are requested. */
+/** The objects with the annotation `watchpost.host` as the groups of `http_sd`, one on each line, sorted. They can be watched for a change, unless there are too many lists. */
 export async function askCluster(
   cluster: Cluster,
   clock: Clock,
@@ -98,13 +101,20 @@ export async function askCluster(
     const headers = token === null ? {} : { authorization: `Bearer ${token}` };
     const access: Access = { url, headers, ca, limit, limitMs };
     const groups: string[] = [];
+    const positions: ListPosition[] = [];
     for (const kind of cluster.kinds ?? kubernetesKinds) {
       for (const namespace of namespaces ?? [null]) {
         const isOptional = cluster.kinds === null && kinds[kind].group === 'gateway.networking.k8s.io';
-        groups.push(...(await listAll({ kind, namespace }, isOptional, access, signal)));
+        const listed = await listAll({ kind, namespace }, isOptional, access, signal);
+        if (listed === null) continue;
+        groups.push(...listed.groups);
+        positions.push(listed.position);
       }
     }
-    return { text: `[${groups.toSorted().join(',\n')}]` };
+    const text = `[${groups.toSorted().join(',\n')}]`;
+    if (positions.length === 0 || positions.length > mostWatches || positions.some(({ version }) => version === ''))
+      return { text };
+    return { text, watch: async (outer) => watchCluster(positions, { headers, ca, clock }, outer) };
   } catch (error) {
     if (!(error instanceof ClusterTrouble)) throw error;
     return { trouble: singleLine(error.message, 400) };
@@ -119,14 +129,25 @@ async function readText(path: string): Promise<string> {
   }
 }
 
-/** All groups of a list, page by page. A list whose next page has expired (410) is begun again, once. */
-async function listAll(query: ListQuery, isOptional: boolean, access: Access, signal: AbortSignal): Promise<string[]> {
+interface ListedObjects {
+  readonly groups: readonly string[];
+  readonly position: ListPosition;
+}
+
+/** All groups of a list, page by page. A list whose next page has expired (410) is begun again, once. Null if the API has no such list. */
+async function listAll(
+  query: ListQuery,
+  isOptional: boolean,
+  access: Access,
+  signal: AbortSignal,
+): Promise<ListedObjects | null> {
   let restarts = 0;
   let groups: string[] = [];
+  const annotated = new Set<string>();
   let next = '';
   for (let page = 0; page < mostPages; page += 1) {
     const { status, text } = await getPage(query, next, access, signal);
-    if (status === 404 && isOptional) return [];
+    if (status === 404 && isOptional) return null;
     if (status === 410 && next !== '' && restarts === 0) {
       restarts += 1;
       [groups, next] = [[], ''];
@@ -135,11 +156,15 @@ async function listAll(query: ListQuery, isOptional: boolean, access: Access, si
     if (status !== 200) throw new ClusterTrouble(refusalOf(query, status, text));
     const parsed = Page.safeParse(parseJson(text)).data;
     if (parsed === undefined) throw new ClusterTrouble(`its answer to ${pathOf(query)} is no list of Kubernetes' API`);
-    groups.push(...(parsed.items ?? []).flatMap((item) => groupsOf(query.kind, item)));
+    for (const item of parsed.items ?? []) {
+      groups.push(...groupsOf(query.kind, item));
+      if (isAnnotated(item.metadata)) annotated.add(idOf(item.metadata));
+    }
     if (groups.reduce((sum, { length }) => sum + length, 0) > mostGroupBytes)
       throw new ClusterTrouble(`its ${kinds[query.kind].plural} name more than ${mostGroupBytes} bytes of targets`);
     next = parsed.metadata.continue ?? '';
-    if (next === '') return groups;
+    const url = `${access.url}${pathOf(query)}`;
+    if (next === '') return { groups, position: { url, version: parsed.metadata.resourceVersion, annotated } };
   }
   throw new ClusterTrouble(`there are more than ${mostPages * pageSize} ${kinds[query.kind].plural}: name namespaces`);
 }
@@ -173,7 +198,7 @@ function refusalOf(query: ListQuery, status: number | null, text: string): strin
   if (status === 401) return `the API server does not accept the token (401)${because}`;
   if (status === 403) {
     const role = query.namespace === null ? 'a ClusterRole' : `a Role in ${query.namespace}`;
-    return `it may not list ${plural} (403): bind ${role} with the rule { apiGroups: ["${group}"], resources: [${plural}], verbs: [list] }`;
+    return `it may not list ${plural} (403): bind ${role} with the rule { apiGroups: ["${group}"], resources: [${plural}], verbs: [list, watch] }`;
   }
   if (status === 404) return `the API server has no ${pathOf(query)} (404)`;
   return `the API server answered ${pathOf(query)} with status ${status ?? 'none'}${because}`;

@@ -7,6 +7,7 @@ import { askContainers, type EngineSocket } from './docker-groups.ts';
 import { getText } from './get-text.ts';
 import { askCluster, type Cluster } from './kubernetes-groups.ts';
 import { askServices, type ServiceName } from './srv-groups.ts';
+import type { WatchList } from './watch-list.ts';
 
 /** An address over HTTP that lists targets, and how it is asked. */
 export interface ListAddress {
@@ -33,6 +34,8 @@ export interface TargetList {
 export interface ListContent {
   readonly text: string | null;
   readonly trouble: string | null;
+  /** Waits for a change after this content; absent where it has to be asked for. */
+  readonly watch?: WatchList;
 }
 
 /** Finds out what a list says. Never rejects. */

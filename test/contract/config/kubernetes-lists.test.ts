@@ -83,6 +83,16 @@ test('routes and gateways give their host names', async () => {
   expect(api.received.every((one) => one.startsWith('GET /apis/gateway.networking.k8s.io/v1/'))).toBe(true);
 });
 
+test('a cluster with IPv6 alone gives its address without brackets', async () => {
+  await using other = await startKubernetesApi(api.token, '::1');
+  other.objects.set(paths.service, []);
+  other.objects.set(paths.ingress, []);
+  await writeFile(join(folder, 'ca.crt'), other.ca);
+  const env = { KUBERNETES_SERVICE_HOST: '::1', KUBERNETES_SERVICE_PORT: String(other.port) };
+  expect(await said('{}', files, env)).toContain(`0 targets from Kubernetes at https://[::1]:${other.port}\n`);
+  expect(other.received).toHaveLength(4);
+});
+
 test('a given address is asked, and only the kinds and namespaces that are named', async () => {
   api.objects.set('/api/v1/namespaces/shop/services', [annotated('db', { 'watchpost.host': '{host}:1' })]);
   api.objects.set('/api/v1/namespaces/blog/services', []);
@@ -134,12 +144,12 @@ test.each([
   [
     403,
     '{}',
-    'it may not list ingresses (403): bind a ClusterRole with the rule { apiGroups: ["networking.k8s.io"], resources: [ingresses], verbs: [list] }',
+    'it may not list ingresses (403): bind a ClusterRole with the rule { apiGroups: ["networking.k8s.io"], resources: [ingresses], verbs: [list, watch] }',
   ],
   [
     403,
     '{ kinds: [service], namespaces: [shop] }',
-    'it may not list services (403): bind a Role in shop with the rule { apiGroups: [""], resources: [services], verbs: [list] }',
+    'it may not list services (403): bind a Role in shop with the rule { apiGroups: [""], resources: [services], verbs: [list, watch] }',
   ],
   [500, '{ kinds: [service] }', 'the API server answered /api/v1/services with status 500: no'],
   [302, '{ kinds: [service] }', 'the API server answered /api/v1/services with status 302: no'],
