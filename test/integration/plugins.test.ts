@@ -1,6 +1,7 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -74,6 +75,8 @@ targets:
     nodes: [us1]
     rules: [down]
     steps: [{ name: live, url: /healthz, capture: { all: { regex: "(?s)(.*)" } } }, { name: again, url: /healthz }]
+  box: { check: docker, host: shop-db, nodes: [us1], rules: [down] }
+  unit: { check: systemd, host: shop.service, nodes: [us1], rules: [down] }
   nowhere: { check: plugin, host: 127.0.0.1, plugin: far, nodes: [zz1] }
 `,
     );
@@ -85,9 +88,15 @@ targets:
     writeFileSync(
       file('us1.yaml'),
       `name: us1\nservers: ["nats://127.0.0.1:${port}"]\nspool_file: us1.db\nallow_private: true\n` +
+        `docker_socket: engine.sock\nsystemd_socket: no-bus.sock\n` +
         `seed: ${/SU[A-Z2-7]{56}/.exec(stdout)?.[0] ?? ''}\n` +
         `plugins:\n  far: [${file('state.sh')}, CRITICAL, "7"]\n  near: [${file('state.sh')}, WARNING, "{load}"]\n`,
     );
+    const engine = createServer((_request, response) =>
+      response.end('{"State":{"Status":"exited","Running":false,"ExitCode":7}}'),
+    );
+    stack.defer(() => void engine.close());
+    engine.listen(file('engine.sock'));
     const nats = start('nats-server', ['--config', file('nats.conf')]);
     start(process.execPath, [script, 'run', ...config]);
     start(process.execPath, [script, 'node', '--config', file('us1.yaml')]);
@@ -99,9 +108,10 @@ targets:
         const bodies = mails().map((mail) => mail.replaceAll(/=\r?\n/g, ''));
         expect(bodies.filter((body) => body.includes(text)).length, bodies.join('\n')).toBeGreaterThan(0);
       });
-    await mailed('[DOWN] there: LOAD CRITICAL - far away');
+    await mailed('LOAD CRITICAL - far away');
     await mailed('LOAD WARNING - far away');
     await mailed('load is 4ms');
+    await mailed('container shop-db is exited, exit code 7');
     const metrics = await (await fetch(`http://127.0.0.1:${httpPort}/metrics`)).text();
     expect(metrics).toContain('watchpost_plugin_value{target="here",node="zz1",label="load",unit="ms"} 4');
     expect(metrics).toContain('watchpost_plugin_value{target="there",node="us1",label="load",unit="ms"} 7');
@@ -109,6 +119,8 @@ targets:
     expect(metrics).toMatch(
       /watchpost_check_results_total\{target="nowhere".*outcome="unknown",reason="unsupported"\} [1-9]/,
     );
+    // It has a socket, where nothing is.
+    expect(metrics).toMatch(/watchpost_check_results_total\{target="unit".*outcome="unknown",reason="local"\} [1-9]/);
     await eventually(30_000, async () => {
       const page = await (await fetch(`http://127.0.0.1:${httpPort}/targets/elsewhere`)).text();
       expect(page).toMatch(/<bdi>load<\/bdi><\/th><td[^>]*>us1<\/td><td[^>]*>1ms .*warning 5, critical 10/);

@@ -147,6 +147,27 @@ async function responder(usage: string) {
   return { cert: await readFile(file('responder.pem'), 'utf8'), key: await readFile(file('responder.key'), 'utf8') };
 }
 
+test('a step of a flow may expect a staple, and names what is wrong with it', async () => {
+  const flow = async (staple: Buffer | null) => {
+    await using server = await staplingServer(staple, (socket) => {
+      socket.on('error', () => {});
+      socket.once('data', () => socket.end('HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok'));
+    });
+    const host = `https://127.0.0.1:${server.port}/`;
+    const steps = [{ name: 'start', url: '/', expect: { stapled: true } }];
+    return await probeOnce('flow', { host, tls: { ca: authority.cert }, steps });
+  };
+  expect(await flow(await responseOf())).toMatchObject({ status: 'up' });
+  expect(await flow(await responseOf({ revoked: true }))).toMatchObject({
+    status: 'down',
+    failure: { code: 'certificate_untrusted', message: expect.stringContaining('the certificate was revoked on 2026') },
+  });
+  expect(await flow(null)).toMatchObject({
+    status: 'down',
+    failure: { message: expect.stringContaining('the server staples no OCSP response') },
+  });
+});
+
 test('a responder signs if the issuer has authorised it, and no other certificate of the issuer', async () => {
   const authorised = await responseOf({ by: await responder('OCSPSigning') });
   expect(await outcomeWith(authorised)).toMatchObject({ status: 'up' });
