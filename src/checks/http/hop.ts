@@ -6,7 +6,7 @@ import { formatDuration } from '#kernel/units.ts';
 import type { ProbeEnvironment } from '../check.ts';
 import { closeSocket, type Connection, type DataReceiver, type ConnectionFailure } from '../connection.ts';
 import type { PinnedAddress } from '../gate.ts';
-import { stapleFailure } from '../ocsp.ts';
+import { stapleFailure } from '../revocation/ocsp.ts';
 import { type Failure, failure } from '../outcome.ts';
 import type { Network } from '../reach.ts';
 import type { Certificate } from '../certificate.ts';

@@ -1,3 +1,4 @@
+import type { X509Certificate } from 'node:crypto';
 import type { Socket } from 'node:net';
 import { type Clock, DeadlineError, orAbort } from '#kernel/clock.ts';
 import { singleLine } from '#kernel/text.ts';
@@ -30,6 +31,8 @@ export interface ConversationOptions {
   readonly signal: AbortSignal;
   /** Whether the server must staple an OCSP response that says that its certificate is good. */
   readonly wantsStaple?: boolean;
+  /** Called with the server's certificates, its own first, once there is nothing wrong with them. */
+  readonly onChain?: ((chain: readonly X509Certificate[]) => void) | undefined;
   /** Called with all that comes, decrypted if TLS was started. */
   readonly onBytes?: (bytes: Buffer) => void;
   /** Called if the other side ends the connection while something is said or heard. */

@@ -1,10 +1,11 @@
 import type { Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
+import type { X509Certificate } from 'node:crypto';
 import { type Clock, DeadlineError } from '#kernel/clock.ts';
 import { formatDuration } from '#kernel/units.ts';
 import { expiresAt } from '../certificate.ts';
 import { closeSocket } from '../connection.ts';
-import { stapleFailure } from '../ocsp.ts';
+import { stapleFailure } from '../revocation/ocsp.ts';
 import { type Fact, type Failure, failure, type Phase, toSeconds } from '../outcome.ts';
 import { handshakeFailure, startTls, verifyCertificate } from '../tls-connection.ts';
 import type { Tls, TlsConnection } from './tls.ts';
@@ -20,6 +21,8 @@ export interface SecureOptions {
   readonly alpn?: readonly string[];
   /** Whether the server must staple an OCSP response that says that its certificate is good. */
   readonly wantsStaple?: boolean;
+  /** Called with the certificates, the server's own first, once there is nothing wrong with them. */
+  readonly onChain?: ((chain: readonly X509Certificate[]) => void) | undefined;
 }
 
 export type TlsResult =
@@ -31,7 +34,7 @@ export async function secure(
   socket: Socket,
   name: string,
   wishes: Tls,
-  { findings, clock, signal, alpn, wantsStaple = false }: SecureOptions,
+  { findings, clock, signal, alpn, wantsStaple = false, onChain }: SecureOptions,
 ): Promise<TlsResult> {
   const serverName = wishes.server_name ?? name;
   const start = clock.elapsed();
@@ -58,6 +61,7 @@ export async function secure(
     const [leaf, issuer] = chain;
     const unstapled = wantsStaple && leaf !== undefined ? stapleFailure(staple, leaf, issuer, clock.now()) : null;
     const wrong = (wishes.verify ? untrusted : null) ?? unstapled;
+    if (wrong === null) onChain?.(chain);
     if (wrong === null) return { ok: true, socket: secured, tls };
     await closeSocket(secured);
     return { ok: false, failure: wrong, tls };

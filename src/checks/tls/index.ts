@@ -1,4 +1,4 @@
-import { defineCheck, startPlain } from '../check.ts';
+import { defineCheck } from '../check.ts';
 import { endpointOf } from '../endpoint.ts';
 import { asProbe } from './as-probe.ts';
 import { Detail } from './detail.ts';
@@ -19,7 +19,7 @@ export const tls = defineCheck({
   apiOptions,
   evidence,
   port: ({ host }) => String(tlsPortOf(endpointOf(host))),
-  start: startPlain(async () => import('./probe.ts')),
+  start: async (environment) => (await import('./probe.ts')).startTlsCheck(environment),
   certificate: ({ detail }) => detail?.tls?.certificate ?? null,
   asProbe,
   lines,

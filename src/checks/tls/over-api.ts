@@ -7,5 +7,5 @@ export const apiOptions = z.strictObject({
   family: Spec.shape.family,
   starttls: Spec.shape.starttls,
   ...ApiTls.shape,
-  expect: TlsExpectation.omit({ issuer: true }).optional().describe('What the certificate must be.'),
+  expect: TlsExpectation.omit({ issuer: true, not_revoked: true }).optional().describe('What the certificate must be.'),
 });

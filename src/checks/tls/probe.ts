@@ -1,11 +1,13 @@
+import type { X509Certificate } from 'node:crypto';
 import { type Certificate, remainingLifeFailure } from '../certificate.ts';
-import type { ProbeEnvironment, ProbeContext } from '../check.ts';
+import { type ProbeContext, type ProbeEnvironment, type Prober, startPlain } from '../check.ts';
 import { endpointOf } from '../endpoint.ts';
 import { measureFamilies } from '../families.ts';
 import { streamFailure } from '../network-errors.ts';
 import { failed, type Failure, failure, type Outcome } from '../outcome.ts';
 import { compilePattern } from '../pattern.ts';
-import { reach } from '../reach.ts';
+import { type Network, reach, within } from '../reach.ts';
+import { createRevocationLookup, type RevocationLookup } from '../revocation/revocation.ts';
 import { converse, type Findings } from '../stream/conversation.ts';
 import { untilTls } from '../stream/presets.ts';
 import type { Step } from '../stream/step.ts';
@@ -13,11 +15,62 @@ import { handshakeFailure } from '../tls-connection.ts';
 import type { Detail } from './detail.ts';
 import { type Spec, tlsPortOf } from './spec.ts';
 
-/** Connects, starts TLS, and judges what the server presents. */
-export async function probe(
+/** Starts with nothing known: what issuers say about certificates is kept for all checks of the node. */
+export async function startTlsCheck(environment: ProbeEnvironment): Promise<Prober<Spec, Detail>> {
+  const revocations = createRevocationLookup(environment);
+  return startPlain<Spec, Detail>(async () => ({
+    probe: async (spec, context) => probe(spec, context, environment, revocations),
+  }))(environment);
+}
+
+/** Connects, starts TLS, and judges what the server presents; then asks whether it was revoked, if that is wished. */
+async function probe(
   spec: Spec,
   context: ProbeContext,
   environment: ProbeEnvironment,
+  revocations: RevocationLookup,
+): Promise<Outcome<Detail>> {
+  const { clock } = environment;
+  const start = clock.elapsed();
+  const chains: (readonly X509Certificate[])[] = [];
+  const onChain =
+    spec.expect.not_revoked === true ? (chain: readonly X509Certificate[]) => void chains.push(chain) : undefined;
+  const outcome = await handshake(spec, context, environment, onChain);
+  if (outcome.status !== 'up' || onChain === undefined) return outcome;
+  const limitMs = Math.max(1, spec.timeout - (clock.elapsed() - start));
+  const { family } = spec;
+  const reason = await within(
+    { limitMs, ...(family === 'both' ? {} : { family }) },
+    context,
+    environment,
+    async (network) => {
+      for (const chain of chains) {
+        const wrong = await revocationOf(chain, revocations, network);
+        if (wrong !== null) return wrong;
+      }
+      return null;
+    },
+  );
+  if (reason === null) return outcome;
+  const { seconds, address, phases, facts, detail } = outcome;
+  return failed(reason, { seconds, address, phases, facts, detail });
+}
+
+async function revocationOf(
+  [leaf, issuer]: readonly X509Certificate[],
+  revocations: RevocationLookup,
+  network: Network,
+): Promise<Failure | null> {
+  if (leaf === undefined || issuer === undefined)
+    return failure('target', 'answer', 'whether the certificate was revoked cannot be asked: the issuer is not known');
+  return revocations.failureOf({ leaf, issuer }, network);
+}
+
+async function handshake(
+  spec: Spec,
+  context: ProbeContext,
+  environment: ProbeEnvironment,
+  onChain: ((chain: readonly X509Certificate[]) => void) | undefined,
 ): Promise<Outcome<Detail>> {
   const endpoint = endpointOf(spec.host);
   const { name } = endpoint;
@@ -45,6 +98,7 @@ export async function probe(
             clock,
             signal,
             wantsStaple: spec.expect.stapled === true,
+            onChain,
           });
           return conclude(spec, wrong, address, findings, clock.now());
         }),

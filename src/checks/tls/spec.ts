@@ -14,6 +14,12 @@ export const TlsExpectation = z.strictObject({
     .literal(true)
     .optional()
     .describe('The server must staple an OCSP response, which says that the certificate is not revoked.'),
+  not_revoked: z
+    .literal(true)
+    .optional()
+    .describe(
+      'The issuer must say that it has not revoked the certificate, by OCSP or by a revocation list; it is asked every six hours.',
+    ),
   issuer: PatternText().optional().describe('Regular expression (RE2) that the name of its issuer must match.'),
   fingerprint: z
     .string()

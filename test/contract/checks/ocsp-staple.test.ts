@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { createServer, type TLSSocket } from 'node:tls';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { stapleFailure } from '#checks/ocsp.ts';
+import { stapleFailure } from '#checks/revocation/ocsp.ts';
 import { dayMs } from '#kernel/units.ts';
 import { issue, issueAuthority } from '../../support/certificates.ts';
 import { probeOnce } from '../../support/probe-once.ts';
