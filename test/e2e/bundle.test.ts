@@ -87,6 +87,7 @@ const specs: Readonly<Record<string, (port: number) => string>> = {
   ssh: (port) => `host: "127.0.0.1:${port}"`,
   plugin: () => 'host: 127.0.0.1, plugin: any',
   docker: () => 'host: shop-db',
+  systemd: () => 'host: nginx.service',
   traceroute: () => 'host: 127.0.0.1, every: 10s',
   mtr: () => 'host: 127.0.0.1, packets: 3, interval: 100ms, every: 10s',
 };

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
-import { serialize } from 'bson';
+import { Long, serialize } from 'bson';
+import { assert, asyncProperty, nat } from 'fast-check';
 import { MongoClient } from 'mongodb';
 import { describe, expect, test } from 'vitest';
 import { issue } from '../../support/certificates.ts';
@@ -282,6 +283,34 @@ test.each([
     failure: { source: 'target', code: 'protocol', message: 'the server did not prove that it knows the password' },
   });
   expect(server.commands).not.toContain('ping');
+});
+
+test('a reply that is larger than what is read', async () => {
+  await using server = await startMongo({
+    ...usual,
+    instead: { find: () => ({ ok: 1, text: 'x'.repeat(1_100_000) }) },
+  });
+  expect(await ask(server.host, { ...as('ann'), command: { find: 'orders' } })).toMatchObject({
+    status: 'down',
+    failure: { code: 'too_large', message: expect.stringMatching(/^the server announces a message of 110\d+ bytes/) },
+  });
+});
+
+test('replies with any byte changed are up, or the fault of the target', async () => {
+  const reply = opMsgReply(serialize({ ok: 1, cursor: { firstBatch: [{ a: 1 }], id: Long.ZERO, ns: 'shop.orders' } }), {
+    to: 2,
+  });
+  let changed = reply;
+  await using server = await startMongo({ instead: { find: () => changed } });
+  await assert(
+    asyncProperty(nat(reply.length - 1), nat(255), async (at, byte) => {
+      changed = Buffer.from(reply);
+      changed[at] = byte;
+      const outcome = await ask(server.host, { command: { find: 'orders' }, path: '$.cursor', timeout: '100ms' });
+      if (outcome.status !== 'up') expect(outcome).toMatchObject({ status: 'down', failure: { source: 'target' } });
+    }),
+    { numRuns: 150 },
+  );
 });
 
 test('a server that wants to have the processor', async () => {
