@@ -26,6 +26,7 @@ import { grpc } from './grpc/index.ts';
 import { http } from './http/index.ts';
 import { type Fact, type Outcome, outcomeOf, type Phase } from './outcome.ts';
 import { mtr } from './mtr/index.ts';
+import { mongodb } from './mongodb/index.ts';
 import { mqtt } from './mqtt/index.ts';
 import type { MeasuredValue } from './measured-value.ts';
 import { mysql } from './mysql/index.ts';
@@ -86,6 +87,7 @@ export const checks = [
   postgres,
   mysql,
   redis,
+  mongodb,
   mqtt,
   amqp,
   ssh,

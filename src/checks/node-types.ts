@@ -41,6 +41,7 @@ const types = {
   postgres: { load: async () => (await import('./postgres/index.ts')).postgres, isAbleEverywhere: true },
   mysql: { load: async () => (await import('./mysql/index.ts')).mysql, isAbleEverywhere: true },
   redis: { load: async () => (await import('./redis/index.ts')).redis, isAbleEverywhere: true },
+  mongodb: { load: async () => (await import('./mongodb/index.ts')).mongodb, isAbleEverywhere: true },
   mqtt: { load: async () => (await import('./mqtt/index.ts')).mqtt, isAbleEverywhere: true },
   amqp: { load: async () => (await import('./amqp/index.ts')).amqp, isAbleEverywhere: true },
   ssh: { load: async () => (await import('./ssh/index.ts')).ssh, isAbleEverywhere: true },

@@ -4,6 +4,7 @@ import { issue } from '../support/certificates.ts';
 import {
   password,
   startMariadb,
+  startMongoProcess,
   startMosquitto,
   startPostgres,
   startRabbitmq,
@@ -38,6 +39,7 @@ test('the bundle signs in to databases and brokers, and asks them', async (conte
   const postgres = stack.use(await startPostgres(made));
   const mariadb = stack.use(await startMariadb(made));
   const redis = stack.use(await startRedis(made));
+  const mongo = stack.use(await startMongoProcess());
   const mosquitto = stack.use(await startMosquitto());
   const rabbitmq = stack.use(await startRabbitmq());
   const ssh = stack.use(await startSsh());
@@ -51,6 +53,7 @@ targets:
   tls: { check: postgres, host: "${postgres.host}", ${login}, tls: { verify: false } }
   mysql: { check: mysql, host: "${mariadb.host}", username: watcher, ${login}, query: SELECT 42, expect: { min: 42 } }
   redis: { check: redis, host: "${redis.host}", ${login} }
+  mongodb: { check: mongodb, host: "${mongo.host}", username: watcher, ${login}, database: shop, command: { count: orders }, path: $.n, expect: { equals: 42 } }
   mqtt: { check: mqtt, host: "${mosquitto.host}", username: watcher, ${login} }
   ssh: { check: ssh, host: "${ssh.host}", username: root, key_file: "${ssh.keyFile}", command: echo 42, expect: { equals: 42 } }
   amqp: { check: amqp, host: "${rabbitmq.host}", password: guest }
@@ -61,7 +64,7 @@ targets:
       'SELECT target, status, message FROM history WHERE (target, due_at) IN (SELECT target, max(due_at) FROM history GROUP BY target) ORDER BY target',
     );
     expect(rows).toEqual(
-      ['amqp', 'mqtt', 'mysql', 'postgres', 'redis', 'ssh', 'tls'].map((target) => ({
+      ['amqp', 'mongodb', 'mqtt', 'mysql', 'postgres', 'redis', 'ssh', 'tls'].map((target) => ({
         target,
         status: 'up',
         message: null,

@@ -81,11 +81,13 @@ const specs: Readonly<Record<string, (port: number) => string>> = {
   postgres: (port) => `host: "127.0.0.1:${port}"`,
   mysql: (port) => `host: "127.0.0.1:${port}"`,
   redis: (port) => `host: "127.0.0.1:${port}"`,
+  mongodb: (port) => `host: "127.0.0.1:${port}"`,
   mqtt: (port) => `host: "127.0.0.1:${port}"`,
   amqp: (port) => `host: "127.0.0.1:${port}"`,
   ssh: (port) => `host: "127.0.0.1:${port}"`,
   plugin: () => 'host: 127.0.0.1, plugin: any',
   docker: () => 'host: shop-db',
+  systemd: () => 'host: nginx.service',
   traceroute: () => 'host: 127.0.0.1, every: 10s',
   mtr: () => 'host: 127.0.0.1, packets: 3, interval: 100ms, every: 10s',
 };
@@ -193,7 +195,7 @@ targets: { shop: { check: tcp, host: "127.0.0.1:${server.port}" } }
   expect(loaded('').filter((source) => lazy.test(source))).toEqual([]);
   expect(probes).toContain('src/checks/tcp/probe.ts');
   expect(
-    probes.filter((source) => /\/(?:http|websocket|postgres|mysql|redis|mqtt|amqp|ssh|domain)\//.test(source)),
+    probes.filter((source) => /\/(?:http|websocket|postgres|mysql|redis|mongodb|mqtt|amqp|ssh|domain)\//.test(source)),
   ).toEqual([]);
 });
 

@@ -196,6 +196,13 @@ export async function startMosquitto(): Promise<RealServer> {
   return startServer({ folder, port, command: ['mosquitto', '-c', `${folder}/mosquitto.conf`] });
 }
 
+/** A server that speaks MongoDB's protocol, primary of the set rs0, with the users watcher and elder, and 42 orders in shop. */
+export async function startMongoProcess(): Promise<RealServer> {
+  const [folder, port] = [newFolder(), await closedPort()];
+  const child = join(import.meta.dirname, 'mongo-server-child.ts');
+  return startServer({ folder, port, command: [process.execPath, '--no-warnings', child, String(port), password] });
+}
+
 /** RabbitMQ with the user guest, and everything that it starts in a namespace of processes that ends with it. */
 export async function startRabbitmq(): Promise<RealServer> {
   const [folder, port, internal] = [newFolder(), await closedPort(), await closedPort()];

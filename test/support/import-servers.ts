@@ -5,6 +5,7 @@ import { issue } from './certificates.ts';
 import { dnsServer, zone } from './dns-server.ts';
 import { grpcServer } from './grpc-server.ts';
 import { serveHttp, serveHttps } from './http-servers.ts';
+import { startMongo } from './mongo-server.ts';
 import { socksServer } from './socks-server.ts';
 import { talkingServer, type Turn } from './talking-server.ts';
 import { closedPort, tcpServer } from './tcp-servers.ts';
@@ -86,6 +87,13 @@ export async function importServers(): Promise<ImportServers> {
     ),
   );
   const mail = stack.use(await talkingServer(secureMail, { cert, key }));
+  const mongo = stack.use(
+    await startMongo({
+      users: [{ name: 'ops', password: 'p@ss' }],
+      hello: { setName: 'rs0' },
+      data: { 'shop.orders': Array.from({ length: 15 }, () => ({})) },
+    }),
+  );
   const sockets = stack.use(await webSocketServer(echo));
   const secureSockets = stack.use(await webSocketServer(echo, { cert, key }));
   const health = stack.use(await grpcServer());
@@ -101,6 +109,7 @@ export async function importServers(): Promise<ImportServers> {
     18022: ssh.port,
     18025: dialogue.port,
     18026: mail.port,
+    18027: mongo.port,
     18051: health.port,
     18081: sockets.port,
     18082: secureSockets.port,

@@ -191,7 +191,11 @@ export const kumaTables: Readonly<Record<string, readonly KumaRow[]>> = {
       id: 37,
       name: 'Documents',
       type: 'mongodb',
-      database_connection_string: 'mongodb://127.0.0.1:18022/',
+      database_connection_string:
+        'mongodb://ops:p%40ss@127.0.0.1:18027,127.0.0.1:18028/shop?replicaSet=rs0&authSource=admin',
+      database_query: '{"count": "orders"}',
+      json_path: 'n',
+      expected_value: '15',
       interval: 60,
     },
   ],

@@ -1,7 +1,8 @@
 import type { Socket } from 'node:net';
 import { Duplex } from 'node:stream';
 
-const mostBytes = 1_048_576;
+/** The most that is read of a server. */
+export const mostBytes = 1_048_576;
 
 /**
  * A connection that is open already, for client libraries that expect to connect by themselves: `connect` only says that it is done.

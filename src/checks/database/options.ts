@@ -11,7 +11,7 @@ import { Tls } from '../stream/tls.ts';
 export interface ServerPorts {
   readonly plain: number;
   readonly scheme: string;
-  /** Null where TLS is agreed on after connecting. */
+  /** Null if no scheme asks for TLS. */
   readonly secure: { readonly scheme: string; readonly port: number } | null;
 }
 
@@ -25,6 +25,8 @@ export function ServerHost(ports: ServerPorts) {
   const { plain, scheme, secure } = ports;
   const example = `"${scheme}.example.com", "${scheme}.example.com:${plain}"`;
   return Host((endpoint) => {
+    if (endpoint.scheme?.endsWith('+srv') === true)
+      return { message: 'stands for several servers, which are in SRV records: give one of them, by its own name' };
     const isSecure = asksForTls(endpoint, ports);
     const standard = isSecure ? (secure?.port ?? plain) : plain;
     const port = endpoint.port ?? (endpoint.scheme === null || isSecure ? standard : portOf(endpoint));

@@ -12,6 +12,7 @@ const byScheme: Readonly<Record<string, CheckTypeName>> = {
   mysql: 'mysql',
   redis: 'redis',
   rediss: 'redis',
+  mongodb: 'mongodb',
   mqtt: 'mqtt',
   mqtts: 'mqtt',
   amqp: 'amqp',

@@ -54,8 +54,8 @@ function equalTo(path: string, expected: string): PlainMap {
 const isScalar = (path: string) =>
   `(${path} >= "" || ${path} >= 0 || ${path} < 0 || ${path} == true || ${path} == false)`;
 
-// JSONata writes `a.b[0]`, with "$" or "$." before it if it likes, and backticks around odd names.
-function jsonPathOf(query: string): string | null {
+/** A path of JSONata as JSONPath: it writes `a.b[0]`, with "$" or "$." before it if it likes, and backticks around odd names. Null for all else. */
+export function jsonPathOf(query: string): string | null {
   const rest = query.trim().replace(/^\$\.?/, '');
   if (rest === '') return '$';
   const parts = rest.match(/`[^`]+`|\[-?\d+\]|[A-Za-z_]\w*/g) ?? [];

@@ -9,6 +9,7 @@ import {
   type DifferenceReporter,
 } from '../draft.ts';
 import { clientKeysOf } from './client.ts';
+import { mongodb } from './mongodb.ts';
 import { mqtt, redis, sql } from './servers.ts';
 import { jsonExpectation } from './json-query.ts';
 import { container, systemService } from './engines.ts';
@@ -99,7 +100,7 @@ const makers: Readonly<Record<string, (monitor: KumaMonitor, say: DifferenceRepo
   mysql: sql('mysql', 3_306),
   redis,
   'system-service': systemService,
-  mongodb: (monitor, say) => onlyConnects('MongoDB', serverOf(monitor, 27_017), say),
+  mongodb: (monitor, say) => mongodb(monitor, say) ?? onlyConnects('MongoDB', serverOf(monitor, 27_017), say),
   sqlserver: (monitor, say) => onlyConnects('SQL Server', serverOf(monitor, 1433), say),
 };
 

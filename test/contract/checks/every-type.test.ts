@@ -35,6 +35,7 @@ const specs: Readonly<Record<string, object>> = {
   postgres: { host: 'a.example' },
   mysql: { host: 'a.example' },
   redis: { host: 'a.example' },
+  mongodb: { host: 'a.example' },
   mqtt: { host: 'a.example' },
   amqp: { host: 'a.example' },
   ssh: { host: 'a.example' },

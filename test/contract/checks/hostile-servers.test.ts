@@ -6,7 +6,7 @@ import { tcpServer } from '../../support/tcp-servers.ts';
 
 // Servers that are not what a check of a database or a broker expects.
 
-const types = ['postgres', 'mysql', 'redis', 'mqtt', 'amqp', 'ssh'] as const;
+const types = ['postgres', 'mysql', 'redis', 'mongodb', 'mqtt', 'amqp', 'ssh'] as const;
 const { privateKey } = generateKeyPairSync('rsa', {
   modulusLength: 2_048,
   publicKeyEncoding: { type: 'pkcs1', format: 'pem' },

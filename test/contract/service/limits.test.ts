@@ -249,7 +249,7 @@ test('strangers have a limit of their own for domain checks; a token and callers
   }
 });
 
-test.each(['postgres', 'mysql', 'redis', 'mqtt', 'amqp', 'ssh'])(
+test.each(['postgres', 'mysql', 'redis', 'mongodb', 'mqtt', 'amqp', 'ssh'])(
   'strangers may not have nodes sign in to a server; a token and callers here may: %s',
   async (type) => {
     const hash = createHash('sha256').update('secret').digest();

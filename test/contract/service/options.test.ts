@@ -179,6 +179,7 @@ const given: Readonly<Partial<Record<CheckTypeName, { readonly host: string; rea
     postgres: { host: '127.0.0.1:5432', options: [] },
     mysql: { host: '127.0.0.1:3306', options: [] },
     redis: { host: '127.0.0.1:6379', options: [] },
+    mongodb: { host: '127.0.0.1:27017', options: [] },
     mqtt: { host: '127.0.0.1:1883', options: [] },
     amqp: { host: '127.0.0.1:5672', options: [] },
     ssh: { host: '127.0.0.1:22', options: [] },

@@ -19,6 +19,7 @@ const specs: Readonly<Record<string, (host: string) => object>> = {
   postgres: (host) => ({ host }),
   mysql: (host) => ({ host }),
   redis: (host) => ({ host }),
+  mongodb: (host) => ({ host }),
   mqtt: (host) => ({ host }),
   amqp: (host) => ({ host }),
   ssh: (host) => ({ host }),

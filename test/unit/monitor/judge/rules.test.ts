@@ -308,7 +308,7 @@ test('which check types a rule is for is what they declare, not a list', () => {
   expect(fits(expiring)).toEqual(
     checkTypeNames.filter((name) => checkOf(name).facts.includes('certificate_expires_at')),
   );
-  expect(fits(expiring).join(' ')).toBe('http tcp dns tls grpc websocket postgres mysql redis mqtt amqp flow');
+  expect(fits(expiring).join(' ')).toBe('http tcp dns tls grpc websocket postgres mysql redis mongodb mqtt amqp flow');
   expect(fits(warns)).toEqual(['plugin']);
   expect(fits(ranged)).toEqual(['plugin']);
   expect(fits(changed)).toEqual(['dns', 'ssh', 'traceroute', 'mtr']);
