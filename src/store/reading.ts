@@ -24,7 +24,8 @@ export function openForReading(path: string): ReadOnlyStore {
     requireSchema(database, path);
     database.exec('BEGIN');
     const parts = readHistoryParts(database, { now: () => farFuture });
-    const newest = readNewestPeriods(database, parts.marks.get('hours_until'), farFuture);
+    const known = readNewestPeriods(database, parts.marks.get('hours_until'), farFuture);
+    const newest = new Map(Array.from(known, ([targetId, { period }]) => [targetId, period]));
     const source = createHistorySource({ ...parts, database, newest: () => newest });
     return { source, [Symbol.dispose]: () => void database.close() };
   } catch (error) {

@@ -69,9 +69,10 @@ export function createVerdictPeriodLog(
   sealedUntil: () => number,
   now: () => number,
 ): VerdictPeriodLog {
-  const kept = new Map(readNewestPeriods(database, sealedUntil(), now()));
+  const kept = new Map<number, VerdictPeriod>();
   const pending = new Map<number, VerdictPeriod>();
   const unwritten = new Set<number>();
+  readAll();
   // What `flushSome` has still to write before it is through once.
   let left: number[] = [];
   const upsert = database.prepare<[number, number, number, number, number, number]>(
@@ -79,6 +80,14 @@ export function createVerdictPeriodLog(
      ON CONFLICT DO UPDATE SET last_at = excluded.last_at`,
   );
   const write = (targetId: number, period: VerdictPeriod) => putPeriod(upsert, targetId, period);
+
+  // What only the results tell is to be written like what is noted here: when their hour is sealed, they tell it no more.
+  function readAll(): void {
+    for (const [targetId, { period, isWritten }] of readNewestPeriods(database, sealedUntil(), now())) {
+      kept.set(targetId, period);
+      if (!isWritten) unwritten.add(targetId);
+    }
+  }
 
   function writeLast(targetId: number): void {
     const period = kept.get(targetId);
@@ -143,7 +152,7 @@ export function createVerdictPeriodLog(
       kept.clear();
       unwritten.clear();
       left = [];
-      for (const [targetId, period] of readNewestPeriods(database, sealedUntil(), now())) kept.set(targetId, period);
+      readAll();
     },
   };
 }
@@ -160,6 +169,13 @@ function prepareAround(database: Database.Database) {
   };
 }
 
+/** A period as it is known after a start. */
+export interface NewestPeriod {
+  readonly period: VerdictPeriod;
+  /** Whether the file says itself how long it has lasted. */
+  readonly isWritten: boolean;
+}
+
 /**
  * The newest period of each target. What the file says of its last round is written when its hour is sealed only; the results that are
  * not sealed tell the rest, as no round that was stored after it ended another way.
@@ -168,7 +184,7 @@ export function readNewestPeriods(
   database: Database.Database,
   sealedUntil: number,
   now: number,
-): ReadonlyMap<number, VerdictPeriod> {
+): ReadonlyMap<number, NewestPeriod> {
   const rows = database
     .prepare<[], VerdictPeriodRow>(
       `SELECT ${periodColumns} FROM targets JOIN verdict_periods ON target_id = targets.id
@@ -189,7 +205,7 @@ export function readNewestPeriods(
   return new Map(
     rows.map((row) => {
       const lastAt = Math.max(row.lastAt, lastDue.get(row.targetId) ?? 0);
-      return [row.targetId, periodOf({ ...row, lastAt })];
+      return [row.targetId, { period: periodOf({ ...row, lastAt }), isWritten: lastAt === row.lastAt }];
     }),
   );
 }

@@ -160,3 +160,26 @@ test('sealed history equals unsealed history for every query, wherever sealing i
     { numRuns: 12, interruptAfterTimeLimit: 90_000 },
   );
 });
+
+test('how long a verdict held before a kill is in the file once its hours are sealed, though no round came after it', async () => {
+  using folder = tempFolder();
+  const clock = new FakeClock(new Date(start + 60 * hourMs).toISOString());
+  const path = join(folder.path, 'before.db');
+  const rounds = [0, 5, 10].map((minutes): Played => {
+    const dueAt = start + 20 * hourMs + minutes * minute;
+    return { target: 'mail', dueAt, status: 'up', outcomes: [up(), null, null] };
+  });
+  await using before = openAt(path, clock);
+  await recordAll(before, clock, rounds);
+  const copy = `${path}+`;
+  leaveBehind(path, copy);
+  const figures = async (store: Store) =>
+    createReader({ source: store.history, targets: () => known, clock }).byTarget({ from: start, to: clock.now() });
+  {
+    await using after = openAt(copy, clock);
+    for (let left = 10_000; after.upkeep() && left > 0; left -= 1);
+    expect(await figures(after)).toEqual(await figures(before));
+  }
+  await using again = openAt(copy, clock);
+  expect(await figures(again)).toEqual(await figures(before));
+});
