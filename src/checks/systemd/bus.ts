@@ -52,14 +52,18 @@ export class Bus implements Disposable {
     signal.throwIfAborted();
     const socket = connect({ path });
     const bus = new Bus(socket, path);
+    let isLoggedIn = false;
     try {
       await bus.#trying(once(socket, 'connect'), signal);
       await bus.#authenticate(signal);
+      isLoggedIn = true;
       const hello = { path: '/org/freedesktop/DBus', interface: 'org.freedesktop.DBus', member: 'Hello' };
       await bus.call({ destination: 'org.freedesktop.DBus', ...hello }, signal);
       return bus;
     } catch (error) {
       bus[Symbol.dispose]();
+      if (isLoggedIn && error instanceof BusError && error.kind === 'silent')
+        throw new BusError('socket', `${path} ended the connection after the login, as a bus of another user does`);
       if (!(error instanceof CallError)) throw error;
       throw new BusError('socket', `${path} refuses this user: ${error.message}`);
     }

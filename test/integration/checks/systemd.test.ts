@@ -118,7 +118,7 @@ describe('a bus that is none', () => {
     ['another protocol', (socket) => socket.end('SSH-2.0-OpenSSH\r\n'), 'protocol'],
     ['a line without an end', (socket) => socket.write('x'.repeat(100_000)), 'protocol'],
     ['an end', (socket) => socket.end(), 'no_answer'],
-    ['an end after the login', (socket) => socket.end(ok), 'no_answer'],
+    ['an end after the login', (socket) => socket.end(ok), 'local'],
     ['text after the login', (socket) => socket.write(`${ok}${'hello '.repeat(10)}`), 'protocol'],
     [
       'a message of a gigabyte',
