@@ -44,7 +44,7 @@ async function expectOneIncident(fleet: Fleet, downAt: number): Promise<void> {
       );
       expect(found).toHaveLength(1);
       expect(Number(found[0]?.['began'])).toBeGreaterThan(downAt - 2_000);
-      expect(Number(found[0]?.['began'])).toBeLessThan(downAt + 4_000);
+      expect(Number(found[0]?.['began'])).toBeLessThan(downAt + 8_000);
     }
   });
 }
