@@ -1,8 +1,10 @@
 import { durationWithin, foreignDuration, payloadText, recordTypes, timeoutFor } from '../convert.ts';
 import { isSkipped, type PlainValue, type PlainMap } from '../draft.ts';
 import { clientKeysOf } from './client.ts';
+import { bare, type ConversionRemark, type EndpointConversion, textWanted } from './conversion.ts';
 import { readConditions, type EndpointExpectations } from './expect.ts';
 import type { GatusEndpoint } from './schema.ts';
+import { ssh } from './ssh.ts';
 
 /** A check made of an endpoint, or why there is none. */
 export type CheckConversion = CheckDraft | { readonly leftOut: string };
@@ -11,19 +13,6 @@ interface CheckDraft {
   readonly keys: PlainMap;
   readonly wanted: EndpointExpectations;
   readonly remarks: readonly ConversionRemark[];
-}
-
-interface ConversionRemark {
-  readonly kind: 'lost' | 'differs';
-  readonly key: string;
-  readonly text: string;
-}
-
-interface EndpointConversion {
-  readonly endpoint: GatusEndpoint;
-  readonly wanted: EndpointExpectations;
-  readonly timeout: string;
-  readonly say: (kind: ConversionRemark['kind'], key: string, text: string) => void;
 }
 
 /** The check of an endpoint that is made every so often. */
@@ -61,17 +50,7 @@ const makers: Readonly<Record<string, (making: EndpointConversion) => PlainMap |
   wss: webSocket,
   grpc,
   grpcs: grpc,
-  ssh({ endpoint, timeout, say }) {
-    const signsIn = endpoint.ssh !== undefined && (endpoint.ssh.username !== '' || endpoint.ssh['private-key'] !== '');
-    const made = bare(endpoint, signsIn ? 'ssh' : 'tcp', timeout);
-    const host = /:\d+$/.test(made.host) ? made.host : `${made.host}:22`;
-    // Without credentials Gatus reads the banner alone.
-    if (!signsIn) return { ...made, host, expect: { regex: '^SSH-' } };
-    const instead =
-      'ssh logs in by a key only, with username and key_file; until then the key exchange is all that is checked';
-    say('lost', 'ssh', `signing in and running a command: ${instead}`);
-    return { ...made, host };
-  },
+  ssh,
   udp(making) {
     const { endpoint, timeout, say } = making;
     const talk = dialogue(making);
@@ -124,12 +103,6 @@ function grpc({ endpoint, wanted, timeout, say }: EndpointConversion): PlainMap 
   return { ...bare(endpoint, 'grpc', timeout), tls: endpoint.url.startsWith('grpcs:') ? tls : undefined };
 }
 
-const bare = ({ url }: GatusEndpoint, check: string, timeout: string) => ({
-  check,
-  host: url.replace(/^[a-z]+:\/\//, ''),
-  timeout,
-});
-
 function http({ endpoint, wanted, timeout, say }: EndpointConversion): PlainMap {
   const { client, method, url } = endpoint;
   const text = bodyOf(endpoint);
@@ -164,23 +137,6 @@ function http({ endpoint, wanted, timeout, say }: EndpointConversion): PlainMap 
 function dialogue(making: EndpointConversion): PlainMap {
   const { body } = making.endpoint;
   return body === '' ? {} : { send: payloadText(body), expect: textWanted(making) };
-}
-
-// One text, or one pattern.
-function textWanted({ wanted, say }: EndpointConversion): PlainValue | undefined {
-  const all = Object.entries(wanted.body).flatMap(([key, value]) =>
-    [value].flat().map((one) => [key, typeof one === 'string' ? one : ''] as const),
-  );
-  const chosen = all.find(([key]) => key === 'contains') ?? all.find(([key]) => key === 'regex');
-  const count = all.length - (chosen === undefined ? 0 : 1);
-  if (count > 0)
-    say(
-      'lost',
-      'conditions',
-      `${count} ${count === 1 ? 'condition' : 'conditions'} on [BODY]: one text or pattern is expected`,
-    );
-  if (chosen === undefined) return undefined;
-  return chosen[0] === 'contains' ? payloadText(chosen[1]) : { regex: chosen[1] };
 }
 
 function bodyOf(endpoint: GatusEndpoint): string {

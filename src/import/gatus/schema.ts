@@ -64,7 +64,12 @@ export const GatusEndpoint = z.looseObject({
   client: GatusClient.prefault({}),
   dns: z.looseObject({ 'query-type': Text.default(''), 'query-name': Text.default('') }).optional(),
   ssh: z
-    .looseObject({ username: Text.default(''), password: Text.default(''), 'private-key': Text.default('') })
+    .looseObject({
+      username: Text.default(''),
+      password: Text.default(''),
+      'private-key': Text.default(''),
+      passphrase: Text.default(''),
+    })
     .optional(),
 });
 export type GatusEndpoint = z.output<typeof GatusEndpoint>;

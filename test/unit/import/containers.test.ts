@@ -1,3 +1,4 @@
+import { generateKeyPairSync } from 'node:crypto';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -62,21 +63,37 @@ test('a backup does not name the engines, so that docker_socket is named as miss
   expect(err).toContain('shop needs docker_socket, which is not set: zz1');
 });
 
-test('an endpoint of Gatus that signs in by SSH becomes a check of the key exchange, and says what is lost', async () => {
+test('an endpoint of Gatus that signs in by SSH becomes a check with its key, or of the key exchange, and says what is lost', async () => {
+  const { privateKey } = generateKeyPairSync('ed25519');
+  const key = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
   await writeFile(
     join(folder, 'gatus.yaml'),
     `endpoints:
   - { name: signs in, url: "ssh://shop.example.com:2222", ssh: { username: ops, password: x }, body: '{"command":"uptime"}', conditions: ["[STATUS] == 0"] }
   - { name: banner, url: "ssh://shop.example.com", conditions: ["[CONNECTED] == true"] }
+  - name: by key
+    url: "ssh://shop.example.com"
+    ssh: { username: ops, private-key: ${JSON.stringify(key)} }
+    body: '{"command":"uptime -p"}'
+    conditions: ["[STATUS] == 3", "[BODY] == pat(up*)"]
+  - { name: locked, url: "ssh://shop.example.com", ssh: { username: ops, private-key: x, passphrase: y } }
 `,
   );
   const { config, list } = await imported('gatus', 'gatus.yaml');
   expect(config).toMatchObject({
     targets: {
       'signs-in': { check: 'ssh', host: 'shop.example.com:2222' },
+      'by-key': {
+        check: 'ssh',
+        username: 'ops',
+        key,
+        command: 'uptime -p',
+        expect: { exit: 3, regex: expect.stringContaining('up') },
+      },
+      locked: { check: 'ssh', host: 'shop.example.com:22' },
       banner: { check: 'tcp', host: 'shop.example.com:22', expect: { regex: '^SSH-' } },
     },
   });
-  expect(list).toMatch(/lost: signs in: signing in and running a command: ssh logs in by a key only/);
+  expect(list).toMatch(/lost: signs in: signing in and running a command: ssh logs in by a key without a passphrase/);
   expect(JSON.stringify(config)).not.toContain('password');
 });
