@@ -50,7 +50,7 @@ export const serverOptions = {
     .describe('For everything together: name, connection, TLS, login, query.'),
   family: z.literal([4, 6]).optional().describe('IPv4 or IPv6 only. Default: IPv4 if the name has it, else IPv6.'),
   username: Text.optional().describe('Who signs in.'),
-  password: Text.optional().describe('Password; best given as ${NAME} from the environment.'),
+  password: Text.optional().describe('Password; in a configuration best given as ${NAME} from the environment.'),
   password_file: FilePath.optional().describe('A file that holds the password, instead of it.'),
   tls: z.union([z.boolean(), Tls]).default(false).describe('Whether to start TLS, and how.'),
 } as const;

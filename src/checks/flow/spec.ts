@@ -63,7 +63,9 @@ export const Spec = z
     values: z
       .record(Name, z.string().max(8_000))
       .default({})
-      .describe('Texts for {{name}} in the steps, such as passwords; best given as ${NAME} from the environment.'),
+      .describe(
+        'Texts for {{name}} in the steps, such as passwords; in a configuration best given as ${NAME} from the environment.',
+      ),
     timeout: Duration({ min: '100ms', max: '60s' }).default(30_000).describe('The longest that all steps may take.'),
     family: z.literal([4, 6]).optional().describe('IPv4 or IPv6 only. Default: IPv4 if the name has it, else IPv6.'),
     http2,

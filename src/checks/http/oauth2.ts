@@ -19,7 +19,9 @@ export const OAuth2 = z
       'The token endpoint.',
     ),
     client_id: Credential.describe('The id of the client.'),
-    client_secret: Credential.optional().describe('Its secret; best given as ${NAME} from the environment.'),
+    client_secret: Credential.optional().describe(
+      'Its secret; in a configuration best given as ${NAME} from the environment.',
+    ),
     client_secret_file: FilePath.optional().describe('A file that holds the secret, instead of it.'),
     scopes: z
       .array(

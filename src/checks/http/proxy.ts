@@ -20,7 +20,11 @@ export const HttpProxy = z
       .regex(/^[^:]*$/, { error: 'must not contain ":" (RFC 7617)' })
       .optional()
       .describe('User name (RFC 7617; for SOCKS RFC 1929).'),
-    password: z.string().max(1_000).optional().describe('Password; best given as ${NAME} from the environment.'),
+    password: z
+      .string()
+      .max(1_000)
+      .optional()
+      .describe('Password; in a configuration best given as ${NAME} from the environment.'),
     password_file: FilePath.optional().describe('A file that holds the password, instead of it.'),
   })
   .superRefine((entry, context) => {

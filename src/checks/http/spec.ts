@@ -131,7 +131,10 @@ export const Spec = z
           .max(1_000)
           .regex(/^[^:]*$/, { error: 'must not contain ":" (RFC 7617)' })
           .describe('User name.'),
-        password: z.string().max(1_000).describe('Password; best given as ${NAME} from the environment.'),
+        password: z
+          .string()
+          .max(1_000)
+          .describe('Password; in a configuration best given as ${NAME} from the environment.'),
       })
       .optional()
       .describe('User name and password (RFC 7617).'),
