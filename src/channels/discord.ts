@@ -17,7 +17,7 @@ type DiscordEntry = z.output<typeof DiscordEntry>;
 const ResponseBody = z.object({ id: z.string() });
 const Limited = z.object({ retry_after: z.number() });
 
-/** Posts to a webhook. What is over is also shown in the first message, which is edited; a webhook cannot answer one. */
+/** Posts to a webhook. When an incident is over, its first message is edited too: a webhook cannot reply to a message. */
 export const discord: ChannelType<'discord', typeof DiscordEntry> = {
   name: 'discord',
   summary: 'Posts to Discord by a webhook, and edits the first message when an incident is over.',
@@ -42,7 +42,7 @@ async function send(message: Message, sending: SendContext<DiscordEntry>): Promi
     if (response.status < 200 || response.status > 299) return limited(response);
     const body = parsed(ResponseBody, response);
     if (body === null) return unreadable(response);
-    // A message about several incidents tells the others still: it is not edited for one of them.
+    // A message about several incidents is not edited for one of them: the others may still be open.
     const reference = message.incidents.length === 1 ? { reference: body.id } : {};
     return { kind: 'delivered', response: response.line, ...reference };
   });

@@ -24,7 +24,7 @@ type WebexEntry = z.output<typeof WebexEntry>;
 const ResponseBody = z.object({ id: z.string() });
 const ErrorBody = z.object({ message: z.string() });
 
-/** Posts plain text as a bot, which mentions no one; a later message answers the first in its thread. */
+/** Posts plain text as a bot, which mentions no one; later messages are replies in the thread of the first. */
 export const webex: ChannelType<'webex', typeof WebexEntry> = {
   name: 'webex',
   summary: 'Posts to a space of Webex as a bot.',

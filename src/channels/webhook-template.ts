@@ -7,7 +7,7 @@ import type { WebhookBody } from './webhook-body.ts';
 let loaded: Liquid | null = null;
 const parsedBefore = new WeakMap<Secret, Template[]>();
 
-/** The body that a template makes of what a webhook would be sent. Throws what is wrong with the template. */
+/** Renders a template to the body of a webhook; `body` is what it would send without one. Throws if the template is wrong. */
 export function renderBody(template: Secret, body: WebhookBody): string {
   const engine = (loaded ??= createEngine());
   const parsed = parsedBefore.get(template) ?? engine.parse(template.reveal());
@@ -16,46 +16,46 @@ export function renderBody(template: Secret, body: WebhookBody): string {
 }
 
 /** What is wrong with a template, tried on messages of several kinds; null if nothing is. */
-export function problemOfBody(template: Secret, contentType: string): string | null {
-  for (const specimen of specimens) {
-    let made: string;
+export function problemOfTemplate(template: Secret, contentType: string): string | null {
+  for (const sample of samples) {
+    let rendered: string;
     try {
-      made = renderBody(template, specimen);
+      rendered = renderBody(template, sample);
     } catch (error) {
       return `cannot be used: ${messageOf(error)}`;
     }
     if (/[/+]json\b/.test(contentType)) {
       try {
-        JSON.parse(made);
+        JSON.parse(rendered);
       } catch (error) {
-        return `does not make JSON of a message of the kind ${specimen.kind}, write texts with "| json": ${messageOf(error)}`;
+        return `does not render valid JSON for a message of kind "${sample.kind}"; write texts with "| json": ${messageOf(error)}`;
       }
     }
   }
   return null;
 }
 
-// Quotes and line ends are what breaks a form that was not written with care.
-const said = 'it said "no"\\';
+// Quotes and backslashes break JSON that a template makes without the filter `json`.
+const awkward = 'it said "no"\\';
 const at = '2026-01-01T12:00:00.000Z';
 const vote = {
   node: 'de1',
-  place: said,
+  place: awkward,
   status: 'down',
   seconds: 0.1,
   address: '192.0.2.1',
   source: 'target',
   code: 'refused',
-  message: said,
+  message: awkward,
 } as const;
 const open: WebhookBody['incidents'][number] = {
   id: 'shop/down/1',
   target: 'shop',
   rule: 'down',
   severity: 'critical',
-  subject: said,
-  condition: said,
-  cause: said,
+  subject: awkward,
+  condition: awkward,
+  cause: awkward,
   later_causes: [],
   started_at: at,
   opened_at: at,
@@ -73,16 +73,16 @@ const opened: WebhookBody = {
   id: 'x',
   kind: 'opened',
   at,
-  subject: said,
-  text: said,
+  subject: awkward,
+  text: awkward,
   link: null,
   acknowledge: null,
   references: [],
   incidents: [open],
 };
-const specimens: readonly WebhookBody[] = [
+const samples: readonly WebhookBody[] = [
   opened,
-  { ...opened, kind: 'update', incidents: [{ ...open, later_causes: [{ at, cause: said }] }] },
+  { ...opened, kind: 'update', incidents: [{ ...open, later_causes: [{ at, cause: awkward }] }] },
   { ...opened, kind: 'resolved', link: 'https://example.com/', references: ['x'], incidents: [over] },
   { ...opened, kind: 'digest', incidents: [open, over] },
   { ...opened, kind: 'summary', incidents: [] },

@@ -10,7 +10,7 @@ import { retry } from './http-receipt.ts';
 import { needsOneUrl, urlKeys, urlOf, urlProblems } from './secret-url.ts';
 import { sign } from './signature.ts';
 import { webhookBodyOf } from './webhook-body.ts';
-import { problemOfBody, renderBody } from './webhook-template.ts';
+import { problemOfTemplate, renderBody } from './webhook-template.ts';
 
 const WebhookEntry = z
   .strictObject({
@@ -77,6 +77,6 @@ async function send(
 
 function templateProblems({ entry, files }: Contact<WebhookEntry>): readonly ContactProblem[] {
   const template = files['template_file'];
-  const problem = template === undefined ? null : problemOfBody(template, entry.content_type);
+  const problem = template === undefined ? null : problemOfTemplate(template, entry.content_type);
   return problem === null ? [] : [{ path: ['template_file'], message: problem }];
 }

@@ -6,7 +6,7 @@ import { addBeatCommands } from './beat/beat.ts';
 import { addCheckCommands } from './check/check.ts';
 import { shapesOf } from './shared/commands.ts';
 import { completionOf, type Shell, shells } from './help/completion.ts';
-import { checkConfig, printConfig, printSchema } from './config/config.ts';
+import { addConfigCommands } from './config/config-commands.ts';
 import { addControlCommands } from './control/control.ts';
 import { configOption as optionOfConfig, needsConfig } from './shared/default-config.ts';
 import { addExclusionCommands } from './control/exclusion-commands.ts';
@@ -18,7 +18,6 @@ import { manualOf } from './help/manual.ts';
 import { createPatientCommand } from './shared/mistakes.ts';
 import { addHubCommands } from './hubs/hub-commands.ts';
 import { addNodeCommands } from './nodes/node-commands.ts';
-import { planConfig } from './config/plan.ts';
 import { addUserCommands } from './users.ts';
 import { addDemoCommand } from './demo/demo-command.ts';
 import type { CommandContext } from './shared/command-context.ts';
@@ -115,35 +114,7 @@ export function createProgram(context: CommandContext, finish: (code: number) =>
   addHistoryCommands(program, configOption, context, finish);
   addUserCommands(program, context);
   addBeatCommands(program, context, finish);
-
-  const config = program.command('config').description('check, compare and print a configuration');
-  config
-    .command('check')
-    .description('report every mistake with its file, line and column')
-    .addOption(configOption)
-    .option('--json', 'print JSON')
-    .action(async (options) => finish(await checkConfig(options, context)));
-  config
-    .command('plan')
-    .description(
-      'show what this configuration would change in the running daemon, and its cost: checks, disk, Prometheus series',
-    )
-    .addOption(configOption)
-    .option('--all', 'show what stays the same, too')
-    .option('--json', 'print JSON')
-    .action(async (options) => finish(await planConfig(options, context)));
-  config
-    .command('print')
-    .description('print the whole configuration with every default; secrets are masked')
-    .addOption(configOption)
-    .option('--json', 'print JSON')
-    .action(async (options) => finish(await printConfig(options, context)));
-  config
-    .command('schema')
-    .description('print the JSON Schema of the configuration for editors')
-    .option('--webhook', 'print the schema of webhook bodies instead')
-    .action((options) => finish(printSchema(options, context)));
-
+  addConfigCommands(program, configOption, context, finish);
   addAlertCommands(program, configOption, context, finish);
   addNodeCommands(program, configOption, context, finish);
   addHubCommands(program, configOption, context, finish);

@@ -6,12 +6,15 @@ import type { Target } from './judge/target.ts';
 import type { MonitorStore } from './store.ts';
 import type { ChangedTarget } from './watch/watch-set.ts';
 
-/** Whether what was seen of a target says nothing about it any more. */
+/** Whether the target has another spec than before, so that its earlier results say nothing about it. */
 export function hasAnotherSpec({ before, target }: ChangedTarget): boolean {
   return before !== null && !isDeepStrictEqual(before.spec, target.spec);
 }
 
-/** What the past says about targets that are new or others: times for rules that look back, and what was spent of budgets. */
+/**
+ * Loads from the store what changed targets need of the past: times for rules that look back, and the spent part of error
+ * budgets. `anew` are those among them that have another spec: they need no times.
+ */
 export function lookBack(
   { recentTimes, budgets }: Assessor,
   store: MonitorStore,
@@ -19,16 +22,16 @@ export function lookBack(
   anew: readonly ChangedTarget[],
   now: number,
 ): void {
-  const looking = changed.filter(
+  const withLongerWindow = changed.filter(
     (one) => !anew.includes(one) && windowMsOf(one.target) > (one.before === null ? 0 : windowMsOf(one.before)),
   );
-  const promising = changed.filter((one) => !isDeepStrictEqual(one.before?.objective, one.target.objective));
+  const withOtherObjective = changed.filter((one) => !isDeepStrictEqual(one.before?.objective, one.target.objective));
   const targetsOf = (some: readonly ChangedTarget[]) => some.map(({ target }) => target);
-  refill(recentTimes, store, targetsOf(looking), now);
-  countBudgets(budgets, store, targetsOf(promising), now);
+  refill(recentTimes, store, targetsOf(withLongerWindow), now);
+  countBudgets(budgets, store, targetsOf(withOtherObjective), now);
 }
 
-// One look into the store for all targets that need it.
+// One query for all targets that need it.
 function refill(
   recentTimes: RecentTimes,
   store: Pick<MonitorStore, 'recentSuccesses'>,

@@ -147,7 +147,9 @@ test('the chart zooms by mouse, wheel and keys, keeps its span in the address, a
   };
   await page.goto('/targets/shop?span=6h');
   await chart.waitFor();
-  const asked = page.waitForResponse((response) => response.url().includes('/series?from='));
+  const asked = page
+    .waitForResponse((response) => response.url().includes('/series?from='))
+    .then(async (response) => response.json());
   const plot = page.locator('.u-over');
   const box = await plot.boundingBox();
   if (box === null) throw new Error('the plot is not seen');
@@ -158,7 +160,7 @@ test('the chart zooms by mouse, wheel and keys, keeps its span in the address, a
   await page.mouse.up();
   await page.waitForURL(/from=.*to=/);
   expect(Math.round(lengthOf() / 600)).toBe(18);
-  const series = (await (await asked).json()) as { step: number; lines: { name: string; p50: unknown[] }[] };
+  const series = (await asked) as { step: number; lines: { name: string; p50: unknown[] }[] };
   expect(series).toMatchObject({ step: 60, lines: [{ name: 'de1' }, { name: 'us1' }] });
 
   await chart.focus();
@@ -237,10 +239,12 @@ test('the chart shows one node, a log scale and what each node saw, and Back und
   await expect.poll(query).toEqual({ span: '10m' });
   expect(tab.complaints).toEqual([]);
 
-  const asked = page.waitForResponse((response) => /series.*view=smoke/.test(response.url()));
+  const asked = page
+    .waitForResponse((response) => /series.*view=smoke/.test(response.url()))
+    .then(async (response) => response.json());
   await page.getByRole('button', { name: 'Smoke' }).click();
   await page.getByText('The colour of the median is the share of failed checks').waitFor();
-  const { bands } = (await (await asked).json()) as { bands: { node: null; times: (number | null)[][] } };
+  const { bands } = (await asked) as { bands: { node: null; times: (number | null)[][] } };
   expect([bands.node, bands.times.length]).toEqual([null, 11]);
   const [first, middle, last] = [0, 5, 10].map((row) => bands.times[row]?.findLast((one) => one !== null) ?? 0);
   expect(first).toBeGreaterThan(0);
@@ -306,6 +310,10 @@ test('with users configured a stranger sees nothing of what is watched until he 
   await heading(tab, /^shop /);
   const [cookie] = await page.context().cookies();
   expect(cookie).toMatchObject({ httpOnly: true, sameSite: 'Lax' });
+  for (const path of ['/', '/incidents', '/nodes', '/check']) {
+    await page.goto(path);
+    expect([path, await page.getByRole('button', { name: 'Sign out' }).count()]).toEqual([path, 1]);
+  }
   await page.getByRole('button', { name: 'Sign out' }).click();
   await heading(tab, /Sign in/);
 });

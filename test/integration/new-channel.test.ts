@@ -35,7 +35,7 @@ describe('a channel that is one file and one line in the list', () => {
     expect(Object.keys(properties)).toContain('email');
   });
 
-  test('is configured, with its mistakes told', async () => {
+  test('is configured, with its mistakes reported', async () => {
     expect(await run('{ home: { doorbell: { url: "https://bell.example.com" } } }', 'config', 'check')).toMatchObject({
       code: 0,
     });

@@ -34,7 +34,7 @@ rules: { far: { ${rule.replace('ping ', '')}, rounds: 1 } }
 notify: { ops: { email: { to: [ops@example.com] }, group_wait: 0s } }
 `;
 
-test('a kind of rule that is one file and one line in the list is configured, with its mistakes told', async () => {
+test('a kind of rule that is one file and one line in the list is configured, with its mistakes reported', async () => {
   const check = async (host: string, rule: string) => {
     await writeFile(join(house, 'rule.yaml'), config(host, rule));
     return command(['config', 'check', '--config', 'rule.yaml'], house);

@@ -65,7 +65,7 @@ export function addHistoryCommands(
     .addOption(configOption)
     .option('--json', 'print JSON')
     .action(async (file, options) => {
-      const { backUpDatabase } = await import('../database.ts');
+      const { backUpDatabase } = await import('./database.ts');
       finish(await backUpDatabase(file, options, context));
     });
   program
@@ -77,7 +77,7 @@ export function addHistoryCommands(
     .addOption(configOption)
     .option('--json', 'print JSON')
     .action(async (file, options) => {
-      const { checkDatabase } = await import('../database.ts');
+      const { checkDatabase } = await import('./database.ts');
       finish(await checkDatabase(file, options, context));
     });
 }

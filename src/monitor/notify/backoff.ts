@@ -19,9 +19,9 @@ const patienceMs = 7 * dayMs;
 const patienceAttempts = 100;
 
 /**
- * How long to wait after a failed attempt: 10 s, doubled by each attempt before, at most 15 min, give or take 20 %; longer
- * if the other side asked for it, by a day at most. What is urgent is tried every
- * 30 s at the least, or after the time that was asked for, by a minute at most.
+ * How long to wait after a failed attempt: 10 s, doubled by each earlier attempt, at most 15 min, give or take 20 %; longer
+ * if the server asks for it (`askedMs`), at most a day. An urgent message waits at most 30 s, or a minute if the server asks
+ * for it.
  */
 export function backoffMs(attempts: number, random: Random, askedMs = 0, isUrgent = false): number {
   const own = jittered(firstMs, attempts, isUrgent ? longestUrgentMs / (1 + spread) : longestMs, random);
@@ -29,8 +29,8 @@ export function backoffMs(attempts: number, random: Random, askedMs = 0, isUrgen
 }
 
 /**
- * How long to wait after the other side said that it will never accept a message: 1, 2 and 5 min, then 15 min, doubled each
- * time, at most 6 h, give or take 20 %. Such a reply may be an error of the server, a mailbox is emptied, a policy is mended.
+ * How long to wait after the server rejected a message for good: 1, 2 and 5 min, then 15 min, doubled each time, at most 6 h,
+ * give or take 20 %. It is retried because such a reply may be wrong, and full mailboxes and policies change.
  */
 export function refusedMs(attempts: number, random: Random): number {
   const early = firstRefusedMs[attempts];
@@ -39,7 +39,7 @@ export function refusedMs(attempts: number, random: Random): number {
 }
 
 /**
- * How long to wait before a message is repeated that may have been accepted: `leastMs`, doubled by each attempt before, at most
+ * How long to wait before a message is repeated that may have been accepted: `leastMs`, doubled by each earlier attempt, at most
  * an hour, up to 20 % more.
  */
 export function uncertainWaitMs(leastMs: number, attempts: number, random: Random): number {
@@ -52,8 +52,8 @@ function jittered(first: number, attempts: number, longest: number, random: Rand
 }
 
 /**
- * Whether a delivery that failed again is given up: a week old, and tried about a day's worth of times, so that neither a
- * clock that was set nor a week without power loses it.
+ * Whether to give up a delivery that failed again: it is a week old and was tried 100 times, so that neither a clock that
+ * was set nor a week without power loses it.
  */
 export function isHopeless(delivery: Delivery, now: number): boolean {
   return now - delivery.createdAt >= patienceMs && delivery.attempts >= patienceAttempts;

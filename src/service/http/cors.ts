@@ -10,7 +10,7 @@ const accepted = 'authorization, content-type, if-none-match, last-event-id';
 
 type Rules = Pick<AccessRules, 'origins'>;
 
-/** The headers that let the page that sent these request headers read the answer (Fetch, section 3.3.3); none if it may not. */
+/** The headers that let the page that sent these request headers read the response (Fetch, section 3.3.3); none if it may not. */
 export function corsHeaders(
   headers: Parameters<typeof isNamedOrigin>[0],
   rules: Rules,
@@ -24,8 +24,8 @@ export function corsHeaders(
 }
 
 /**
- * Lets pages of the named origins read answers of the routes that are added to `app` from now on, and ask beforehand (Fetch, section 3.3).
- * Never with cookies. Without origins nothing changes. Call the result once all routes are there.
+ * Lets pages of the named origins read responses of the routes that are added to `app` from now on, without cookies (Fetch, section 3.3).
+ * Call the returned function when all routes are added: it adds the routes of preflight requests. Without origins both do nothing.
  */
 export function allowOrigins(app: FastifyInstance, rules: Rules): () => void {
   if (rules.origins.length === 0) return () => {};

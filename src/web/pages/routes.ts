@@ -1,4 +1,4 @@
-import type { FastifyPluginAsync, FastifyReply } from 'fastify';
+import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify';
 import { startableTypeNames } from '#checks/index.ts';
 import type { Page } from '#service/ports.ts';
 import { assetRoutes, type Assets } from '../assets/assets.ts';
@@ -37,16 +37,18 @@ export function pageRoutes({ site, assets, service, nodes, hasMonitor, docs, acc
       return reply.type(script.type).header('cache-control', 'no-cache').send(script.body);
     });
     if (!hasMonitor) app.get('/', (_, reply) => reply.redirect(service === null ? '/nodes' : '/check'));
+    const userOf = (request: FastifyRequest) => access?.userOf(request) ?? null;
     const guard = access === null ? {} : { onRequest: onlyReaders(access, site) };
-    app.get('/nodes', guard, (_, reply) => sendPage(reply, site.nodes(nodes())));
+    app.get('/nodes', guard, (request, reply) => sendPage(reply, site.nodes(nodes(), userOf(request))));
     // Public reports lead to it.
     addDocs(app, { docs, site, access: service === null ? access : null });
     if (access?.hasUsers === true) await app.register(loginRoutes(site, access));
     if (service === null) return;
-    app.get<{ Querystring: Record<string, unknown> }>('/check', ({ query }, reply) => {
+    app.get<{ Querystring: Record<string, unknown> }>('/check', (request, reply) => {
+      const { query } = request;
       const type = startableTypeNames.find((name) => name === query['type']) ?? 'http';
       const host = typeof query['host'] === 'string' ? query['host'].slice(0, 2_048) : '';
-      return sendPage(reply, site.checkForm({ type, host }, service));
+      return sendPage(reply, site.checkForm({ type, host }, service, userOf(request)));
     });
   };
 }

@@ -46,8 +46,12 @@ export interface SiteOptions {
 export interface PageSet extends ServicePages {
   page(frame: Omit<Frame, 'places' | 'hubs'>, headers?: Readonly<Record<string, string>>): Page;
   problem(problem: ProblemValue): Page;
-  checkForm(asked: { readonly type: CheckTypeName; readonly host: string }, service: ServiceReader): Page;
-  nodes(nodes: readonly NodeValue[]): Page;
+  checkForm(
+    asked: { readonly type: CheckTypeName; readonly host: string },
+    service: ServiceReader,
+    user: string | null,
+  ): Page;
+  nodes(nodes: readonly NodeValue[], user: string | null): Page;
 }
 
 export function createSite({ assets, places, service, hubs = null }: SiteOptions): PageSet {
@@ -87,13 +91,21 @@ export function createSite({ assets, places, service, hubs = null }: SiteOptions
         { vary: 'accept', 'x-robots-tag': 'noindex' },
       );
     },
-    checkForm: (asked, service) =>
+    checkForm: (asked, service, user) =>
       page({
+        user,
         title: texts.check.title,
         place: 'check',
         content: checkForm({ ...asked, nodes: service.nodes(), maxNodes: service.maxNodes }),
       }),
-    nodes: (nodes) =>
-      page({ title: nodesTitle(nodes), place: 'nodes', content: nodesContent(nodes, assets), refresh: 15, every: 5 }),
+    nodes: (nodes, user) =>
+      page({
+        user,
+        title: nodesTitle(nodes),
+        place: 'nodes',
+        content: nodesContent(nodes, assets),
+        refresh: 15,
+        every: 5,
+      }),
   };
 }

@@ -10,7 +10,6 @@ import { command, commandHere } from '../../support/command.ts';
 import { silentContext } from '../../support/silent-context.ts';
 import { closedPort, tcpServer } from '../../support/tcp-servers.ts';
 
-const page = readFileSync(new URL('../../../docs/commands.md', import.meta.url), 'utf8');
 const shapes = shapesOf(createProgram(silentContext(), () => {}));
 let folder = '';
 
@@ -18,26 +17,6 @@ beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'watchpost-line-'));
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
-
-describe('docs/commands.md', () => {
-  test('has every command of --help', () => {
-    const commands = shapes.filter(({ path, below }) => below.length === 0 && !path.startsWith('check '));
-    expect(commands.length).toBeGreaterThan(20);
-    const onPage = (path: string) => {
-      const [group, ...rest] = path.split(' ');
-      return page.includes(`\`watchpost ${path}`) || (group === 'import' && page.includes(rest.join(' ')));
-    };
-    expect(commands.map(({ path }) => path).filter((path) => !onPage(path))).toEqual([]);
-  });
-
-  test('has the exit codes as the manual has them', () => {
-    const rows = [...page.matchAll(/^\| (\d+) \| (.*) \|$/gm)].map(([, code, meaning]) => ({
-      code: Number(code),
-      meaning,
-    }));
-    expect(rows).toEqual(exitCodes);
-  });
-});
 
 describe('mistakes of a command line', () => {
   test('are told all at once, with what was meant', async () => {

@@ -4,9 +4,9 @@ import { loadConfig } from '#config/load.ts';
 import { backUp } from '#store/backup.ts';
 import { examineInThread } from '#store/chores.ts';
 import { examine } from '#store/reading.ts';
-import { jsonText } from './shared/json.ts';
-import { awaited } from './shared/progress.ts';
-import type { CommandContext } from './shared/command-context.ts';
+import { jsonText } from '../shared/json.ts';
+import { awaited } from '../shared/progress.ts';
+import type { CommandContext } from '../shared/command-context.ts';
 
 interface DatabaseOptions {
   readonly config: string;
