@@ -19,13 +19,13 @@ function open() {
   });
   file.raw.pragma('foreign_keys = OFF');
   const insert = file.raw.prepare(
-    'INSERT INTO results (due_at, target_id, node_id, status, duration_us) VALUES (?, 1, 1, 0, 1000)',
+    'INSERT INTO results (due_at, target_id, node_id, status, duration_us) VALUES (?, 1, ?, 0, 1000)',
   );
   return {
     database: file.raw,
     rows: createSealedRows(file.raw),
     marks: createMarks(file.raw),
-    insert: (dueAt: number) => void insert.run(dueAt),
+    insert: (dueAt: number, nodeId = 1) => void insert.run(dueAt, nodeId),
   };
 }
 
@@ -43,11 +43,19 @@ test('a result that is written while its hour is sealed is in the sealed hour', 
   insert(start + 60_000);
   while (rows.results(pair, start) === null) expect(sealing.step(before)).toBe(true);
   expect(marks.get('hours_until')).toBe(0);
-  insert(start + 30_000);
-  sealing.written(pair, start + 30_000);
+  const late = [
+    { nodeId: 1, dueAt: start + 30_000 },
+    { nodeId: 1, dueAt: start + 90_000 },
+    { nodeId: 2, dueAt: start + 30_000 },
+  ];
+  for (const { nodeId, dueAt } of late) {
+    insert(dueAt, nodeId);
+    sealing.written({ targetId: 1, nodeId }, dueAt);
+  }
   while (sealing.step(before));
   expect(marks.get('hours_until')).toBe(before);
-  expect(rows.results(pair, start)?.map(({ dueAt }) => dueAt)).toEqual([start + 30_000, start + 60_000]);
+  const sealed = (nodeId: number) => rows.results({ targetId: 1, nodeId }, start)?.map(({ dueAt }) => dueAt - start);
+  expect([sealed(1), sealed(2)]).toEqual([[30_000, 60_000, 90_000], [30_000]]);
 });
 
 test('an hour is kept until its day is sealed, however short hours are kept', () => {

@@ -55,6 +55,8 @@ authorityKeyIdentifier = keyid
 issuingDistributionPoint = critical, @shard_point
 [shard_point]
 fullname = URI:${origin}/shard-2.crl
+[delta]
+2.5.29.27 = critical, ASN1:INTEGER:1
 [ocsp]
 subjectAltName = IP:127.0.0.1
 authorityInfoAccess = OCSP;URI:${origin}/ocsp

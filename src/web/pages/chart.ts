@@ -82,7 +82,8 @@ export function latencyChart(
       html`<path class="grid" d="M${left} ${heightOf(share).toFixed(1)}H${width - 8}"/>${isEmpty ? nothing : html`<text x="${left - 8}" y="${(heightOf(share) + 4).toFixed(1)}" text-anchor="end">${share === 0 ? '0' : formatSeconds(top * share)}</text>`}`,
   );
   const shades = events.map((event) => {
-    if (!isShade(event)) return markOf(event, x(event.from));
+    // An incident may have begun before the span.
+    if (!isShade(event)) return event.from < from ? nothing : markOf(event, x(event.from));
     const [a, b] = [x(Math.max(event.from, from)), x(Math.min(event.to, to))];
     return html`<rect class="shade f-${event.kind}${b - a < thin ? ' thin' : ''}" x="${a.toFixed(1)}" y="8" width="${Math.max(b - a, 2).toFixed(1)}" height="${height - bottom - 8}"><title>${event.words}</title></rect>`;
   });

@@ -181,11 +181,19 @@ describe('telegram', () => {
   });
 
   test('what a target says is text and no markup', async () => {
-    const hostile = { ...opened, content: { ...opened.content, subject: 'a <b>&', headline: 'c <i>&' } };
+    const texts = {
+      subject: 'a <b>&',
+      headline: 'c <i>&',
+      link: 'https://x/?d=<e>&',
+      acknowledge: 'https://x/?f=<g>&',
+      footer: 'h <j>&',
+    };
+    const hostile = { ...opened, content: { ...opened.content, ...texts } };
     const { bodies } = await through(open, [hostile], () => says(200, { ok: true, result: { message_id: 1 } }));
     const [{ text }] = bodies as [{ text: string }];
     expect(text.replaceAll(/<\/?[bi]>/g, '')).not.toContain('<');
-    expect(text).toContain('c &lt;i&gt;&amp;');
+    for (const part of Object.values(texts))
+      expect(text).toContain(part.replace('&', '&amp;').replace('<', '&lt;').replace('>', '&gt;'));
   });
 
   test('a group that became a supergroup is posted to under its new id', async () => {

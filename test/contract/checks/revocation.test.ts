@@ -144,8 +144,18 @@ test('an issuer that gives no answer, or a wrong one, leaves the target unknown'
       serveList(list('-crl_lastupdate', '20250101000000Z', '-crl_nextupdate', '20250108000000Z')),
     ),
   ).toBe(`unknown, third_party: the revocation list at ${at} expired on 2025-01-08T00:00:00.000Z`);
+  expect(
+    await said(
+      'early',
+      'lists',
+      serveList(list('-crl_lastupdate', '20990101000000Z', '-crl_nextupdate', '20990108000000Z')),
+    ),
+  ).toBe(`unknown, third_party: the revocation list at ${at} is not valid before 2099-01-01T00:00:00.000Z`);
   expect(await said('another-part', 'shards', serveList(list('-crlexts', 'shard')))).toBe(
     `unknown, third_party: the revocation list at ${at} is about other certificates`,
+  );
+  expect(await said('changes', 'lists', serveList(list('-crlexts', 'delta')))).toBe(
+    `unknown, third_party: the revocation list at ${at} has only what has changed`,
   );
   const forged = list();
   forged[forged.length - 1] = (forged[forged.length - 1] ?? 0) ^ 1;

@@ -29,7 +29,8 @@ test('states of units, asked of systemd over its message bus', async (context) =
   const about = async (name: string, more: object = {}) => ask(socket, name, more);
   const soon = (name: string, more: object = {}) => expect.poll(async () => about(name, more), { timeout: 20_000 });
   await unit('shop.service', '[Unit]', 'Description=The shop', '[Service]', 'ExecStart=sleep 600');
-  expect(await about('shop.service')).toMatchObject({
+  // Its socket is there before its name is on the bus.
+  await soon('shop.service').toMatchObject({
     status: 'down',
     failure: { source: 'target', code: 'status', message: 'unit shop.service is inactive' },
   });
@@ -83,6 +84,11 @@ test('states of units, asked of systemd over its message bus', async (context) =
   await unit('wrong.service', '[Service]', 'Type=oneshot');
   expect(await about('wrong.service', { expect: { state: 'inactive' } })).toMatchObject({
     failure: { message: 'unit wrong.service cannot be loaded: bad-setting' },
+    detail: null,
+  });
+  await unit('long.service', '[Service]', `ExecStart=true ${'x'.repeat(1_100_000)}`);
+  expect(await about('long.service', { expect: { state: 'inactive' } })).toMatchObject({
+    failure: { message: 'unit long.service cannot be loaded: error' },
   });
 
   systemd.signal('SIGSTOP');

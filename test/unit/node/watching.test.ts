@@ -221,6 +221,20 @@ test('slots that change hold for the next checks', async () => {
   ).toBe(true);
 });
 
+test('an assignment that changes nothing repeats no due time after the clock was set back', async () => {
+  const clock = new FakeClock();
+  const { watched, observations } = watch(clock);
+  watched.assign([target('shop')]);
+  await clock.advance(10 * minute);
+  clock.step(-5 * minute);
+  await clock.advance(2 * minute);
+  watched.assign([target('shop')]);
+  await clock.advance(10 * minute);
+  const dues = observations().map(({ dueAt }) => dueAt);
+  expect(dues.length).toBeGreaterThanOrEqual(21);
+  expect(new Set(dues).size).toBe(dues.length);
+});
+
 test('what the target said before it was changed is no measure for what is news of it', async () => {
   const clock = new FakeClock();
   let isUp = false;

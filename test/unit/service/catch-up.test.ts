@@ -45,6 +45,38 @@ test.each([
   expect([isOver, catchUp.holds(rounds)]).toEqual([true, false]);
 });
 
+test('what is not judged within the minute is reported', async () => {
+  const clock = new FakeClock();
+  const reports: UnjudgedPeriod[] = [];
+  const onUnjudged = (unjudged: UnjudgedPeriod) => void reports.push(unjudged);
+  const absence = { lastRound: () => null, isOver: () => true };
+  const catchUp = createCatchUp({ absence, clock, log: memoryLog().log, onOver: () => {}, transport, onUnjudged });
+  const dues = [1, 2, 3, 4, 5].map((minutes) => minutes * 60 * second);
+  const { rounds, judged } = slow(clock, dues, 25 * second);
+  catchUp.look(() => [rounds]);
+  await clock.advance(0);
+  expect(judged).toEqual(dues.slice(0, 3));
+  catchUp.look(() => [rounds]);
+  expect(reports).toEqual([{ from: 4 * 60 * second, until: 5 * 60 * second, targets: 1, dropped: [] }]);
+});
+
+test('nodes have forty seconds to send what they hold', async () => {
+  const clock = new FakeClock();
+  const absence = { lastRound: () => null, isOver: () => false };
+  const { log } = memoryLog();
+  const catchUp = createCatchUp({ absence, clock, log, onOver: () => {}, transport, onUnjudged: () => {} });
+  const { rounds, judged, abandoned } = slow(clock, [1], 0);
+  for (const { afterMs, count } of [
+    { afterMs: 40 * second - 1, count: 0 },
+    { afterMs: 1, count: 1 },
+  ]) {
+    await clock.advance(afterMs);
+    catchUp.look(() => [rounds]);
+    await clock.advance(0);
+    expect([judged.length, abandoned.length]).toEqual([count, count]);
+  }
+});
+
 test.each([
   { spanMs: 60 * second - 1, isReported: false },
   { spanMs: 60 * second, isReported: true },

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Exclusion } from '#history/exclusions.ts';
+import type { PastIncident } from '#history/incidents.ts';
 import type { HistoryFigures, HistoryReader, SeriesQuery } from '#history/reader.ts';
 import { noTime, type VerdictSpan } from '#history/verdict-periods.ts';
 import { chosenSpan, namedSpan } from '#web/pages/chart-span.ts';
@@ -92,6 +93,49 @@ test('shades are the periods as they were, however long the span and its steps',
   expect(Number(width)).toBe(2);
 });
 
+test('only what happened within the span is drawn, also of an incident that began before it', async () => {
+  const { sources } = reading();
+  const span = namedSpan('1h', now);
+  const incident = (startedAt: number, endedAt: number | null): PastIncident => ({
+    id: `shop/down/${startedAt}`,
+    target: 'shop',
+    rule: 'down',
+    severity: 'critical',
+    word: 'DOWN',
+    subject: 'tcp shop:80',
+    condition: '',
+    cause: 'refused',
+    startedAt,
+    openedAt: startedAt,
+    endedAt,
+    closing: null,
+    held: null,
+    acknowledged: null,
+  });
+  const known = [
+    incident(span.to, null),
+    incident(span.from + minute, null),
+    incident(span.from - minute, null),
+    incident(span.from - 2 * minute, span.from - minute),
+  ];
+  const reader: Pick<HistoryReader, 'incidents' | 'periods'> = {
+    periods: async (_, { from, to }) => [period(from, to, 'down')],
+    incidents: async ({ from = 0, to = Number.POSITIVE_INFINITY }) => ({
+      incidents: known.filter(({ startedAt, endedAt }) => startedAt < to && (endedAt ?? to) > from),
+      next: null,
+    }),
+  };
+  const shop = { name: 'shop', everyMs: minute };
+  const chart = await chartOf({ ...sources, reader: { ...sources.reader, ...reader } }, shop, span);
+  expect(chart.events.map(({ from, kind }) => [kind, from - span.from])).toEqual([
+    ['down', 0],
+    ['incident', minute],
+    ['incident', -minute],
+  ]);
+  expect(chart.events[0]?.to).toBe(span.to);
+  expect(String(latencyChart(chart)).match(/class="mark-line"/g)).toHaveLength(1);
+});
+
 test('excluded time is a shade with its reason', async () => {
   const [from, to] = [now - 20 * minute, now - 10 * minute];
   const excluded = { id: 'e1', target: null, from, to, why: 'provider', createdAt: now };
@@ -128,6 +172,19 @@ test('late answers and changes stand at their moment', async () => {
     { from: now / 1_000 - 90, to: now / 1_000 - 90, kind: 'late', words: '2 answers came late' },
   ]);
   expect(String(eventList(chart))).toContain('2 events in this span');
+});
+
+test('a step without an answer is a gap in the line of its node', async () => {
+  const answered = {
+    ...part(now - 2 * minute, 0, 0),
+    latency: { count: 1, mean: 0.1, p50: 0.1, p95: 0.2, p99: 0.3, min: 0.05, max: 0.3 },
+  };
+  const { sources } = reading([answered, part(now - minute, 0, 0)]);
+  const reader = { ...sources.reader, byNode: async () => [{ ...answered, node: 'de1' }] };
+  const chart = await chartOf({ ...sources, reader }, { name: 'shop', everyMs: minute }, namedSpan('10m', now));
+  expect(seriesJson(chart).lines).toMatchObject([
+    { name: 'de1', p50: [0.1, null], p95: [0.2, null], min: [0.05, null] },
+  ]);
 });
 
 test('bands are of one node if it is there, of all otherwise, a row for each quantile', async () => {

@@ -93,6 +93,17 @@ test('what happened since the past was looked up counts: time down, the worst of
   expect(keeper.of(live)?.uptime).toBeCloseTo(240_000 / (240_000 + hour - 60_000));
 });
 
+test('a day with downtime stays so when the target is up again, before it is looked up too', async () => {
+  const { keeper, clock } = await lookedUp(figures({ up: 180_000 }), null);
+  const live = liveShop([
+    { status: 'up', from: noon - 180_000 },
+    { status: 'down', from: noon + 60_000 },
+    { status: 'up', from: noon + 120_000 },
+  ]);
+  await clock.advance(180_000);
+  expect(keeper.of(live)).toMatchObject({ days: ['down'], downMs: [60_000] });
+});
+
 test('what counts differently is looked up again at once, and stays as it was known until then', async () => {
   let down = 60_000;
   const clock = new FakeClock('2026-01-01T12:00:00Z');
