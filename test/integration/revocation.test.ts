@@ -37,8 +37,9 @@ targets:
     );
   await eventually(60_000, () => expect(mails()).toHaveLength(1));
   expect(mails()[0]).toMatch(/the certificate was revoked on 20/);
-  const metrics = await (await fetch(`${url}/metrics`)).text();
-  expect(metrics).toMatch(/^watchpost_up\{target="good",.*\} 1$/m);
+  await eventually(30_000, async () =>
+    expect(await (await fetch(`${url}/metrics`)).text()).toMatch(/^watchpost_up\{target="good",.*\} 1$/m),
+  );
   // Many checks, and one question about each certificate.
   expect(authority.asked).toEqual(['GET /all.crl', 'GET /all.crl']);
 }, 120_000);

@@ -46,6 +46,7 @@ default_md = sha256
 default_days = 30
 default_crl_days = 7
 policy = any
+unique_subject = no
 crl_extensions = list
 [any]
 commonName = supplied
