@@ -58,7 +58,7 @@ const figure = async ({ url }: Running, name: string) => {
 // Each has a machine of its own, and waits for the most part.
 test.concurrent.each(jumps)(
   'the clock of the machine is set by %s for some seconds, %s',
-  { timeout: 120_000 },
+  { timeout: 200_000 },
   async (_, when, byMs) => {
     await using machine = await createMachine();
     await using sink = await startSmtp();
@@ -67,7 +67,7 @@ test.concurrent.each(jumps)(
     const count = (where: string) => Number(query(program.database, `SELECT count(*) AS n FROM ${where}`)[0]?.['n']);
     const grows = async (where: string) => {
       const before = count(where);
-      await eventually(20_000, () => expect(count(where)).toBeGreaterThan(before + 2));
+      await eventually(60_000, () => expect(count(where)).toBeGreaterThan(before + 2));
     };
     let running = await program.start(configOf(program, sink.port, shop));
     const setBy = async (ms: number, direction: 'forward' | 'back') => {

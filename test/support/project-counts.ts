@@ -8,6 +8,7 @@ interface Counts {
 
 /** More would hide that something is wrong: what fails now and then fails for a reason. */
 const mostRetried = 3;
+const longestReason = 500;
 
 /**
  * Prints, after everything else, what each project counted, why tests were skipped, and which passed only when they were tried again, with the first error.
@@ -39,7 +40,7 @@ export class ProjectCounts implements Reporter {
         const result = test.result();
         const { retryCount = 0 } = test.diagnostic() ?? {};
         if (result.state === 'passed' && retryCount > 0) {
-          const [reason = 'no reason'] = (result.errors?.[0]?.message ?? '').split('\n');
+          const reason = (result.errors?.[0]?.message ?? 'no reason').replaceAll(/\s+/g, ' ').slice(0, longestReason);
           again.push(`passed only after ${retryCount} more: ${module.relativeModuleId} > ${test.fullName}: ${reason}`);
         }
         if (result.state !== 'skipped') continue;
