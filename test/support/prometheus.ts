@@ -43,7 +43,7 @@ export async function startPrometheus(
   await writeFile(
     config,
     JSON.stringify({
-      global: { scrape_interval: '200ms', scrape_timeout: '200ms', evaluation_interval: '200ms' },
+      global: { scrape_interval: '1s', scrape_timeout: '1s', evaluation_interval: '200ms' },
       rule_files: [rules],
       scrape_configs: [{ job_name: 'watchpost', static_configs: [{ targets: [`127.0.0.1:${port}`] }], ...job }],
     }),
