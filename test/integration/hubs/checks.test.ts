@@ -92,7 +92,12 @@ test.skipIf(obstacle !== null)(
     await using _ = fleet;
     const held: ServerResponse[] = [];
     const server = createServer((_request, response) => void held.push(response)).listen(0, '127.0.0.1');
-    using _server = { [Symbol.dispose]: () => void server.close().closeAllConnections() };
+    using _server = {
+      [Symbol.dispose]() {
+        server.close();
+        server.closeAllConnections();
+      },
+    };
     await once(server, 'listening');
     const { port } = server.address() as AddressInfo;
     const { body } = await start(b, `http://127.0.0.1:${port}/`);
