@@ -64,7 +64,7 @@ export async function requestAnswer(
     if (first instanceof Error) throw first;
     return { ...AnswerHead.parse(parseJson(first.string())), body: bodyOf(parts) };
   } catch (error) {
-    // It ends once the message that it waits for has come or is late: whoever asked does not wait for that.
+    // It ends once the message that it waits for has come or is late: the caller does not wait for that.
     void parts.return?.();
     if (isNotThere(error)) return null;
     throw error;
