@@ -60,7 +60,7 @@ class HubDaemon implements Daemon {
     this.ended = promise;
     this.#fail = reject;
     this.#forwarding = createForwarding({
-      leader: () => leaderFor(this.#parts, this.#hub.name, this.#connection),
+      leader: () => leaderFor(this.#parts, this.#hub.name, this.#connection, this.#environment.clock),
       keeper: (tag) => this.#checks?.keeper(tag, this.#observation.names()) ?? null,
       stored: async () => this.#parts?.shared.idle(),
       log: environment.log,

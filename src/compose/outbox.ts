@@ -17,6 +17,7 @@ export interface OutboxDependencies
   readonly sharedCauses: Pick<SharedCauses, 'sharedBy'>;
   readonly acknowledgeAt: OutboxOptions['acknowledgeAt'];
   readonly acknowledgeAllAt: OutboxOptions['acknowledgeAllAt'];
+  readonly hubRemark: OutboxOptions['hubRemark'];
 }
 
 export interface OpenedOutbox {
@@ -39,6 +40,7 @@ export function openOutbox(
     sharedCauses,
     acknowledgeAt,
     acknowledgeAllAt,
+    hubRemark,
     clock,
     random,
     log,
@@ -66,6 +68,7 @@ export function openOutbox(
     linkTo,
     acknowledgeAt,
     acknowledgeAllAt,
+    hubRemark,
     identity,
     evidenceOf: createEvidenceReader({ store, sharedCauses, inForce: upcoming.inForce, log }),
     budgetOf: ({ target }) => upcoming.watching?.monitor.budgets(target)[0] ?? null,

@@ -36,6 +36,8 @@ export interface HubSharing {
   readonly store: Store;
   /** Whether this hub leads at this moment, so that it may notify. */
   readonly mayNotify: () => boolean;
+  /** What messages say about this hub, a sentence, or null. */
+  readonly remark: () => string | null;
   /** Why this hub does not do its part as a follower, in words. */
   readonly troubles: () => readonly string[];
   readonly front: NonNullable<WebOptions['front']>;
@@ -87,7 +89,7 @@ export async function openStanding(
   const sharedCauses = createSharedCauses();
   const { outbox, unstored, channels, linkTo } = openOutbox(
     config,
-    { ...parts, ...acknowledging, sharedCauses },
+    { ...parts, ...acknowledging, sharedCauses, hubRemark: sharing?.remark },
     started,
   );
   const notReady = () => (isFollower() ? (sharing?.troubles() ?? []) : checking.notReady());

@@ -1,10 +1,18 @@
 import { open, rm } from 'node:fs/promises';
-import { errors, type Msg, type NatsConnection } from '@nats-io/transport-node';
+import type { Msg, NatsConnection } from '@nats-io/transport-node';
 import { z } from 'zod';
 import type { Clock } from '#kernel/clock.ts';
 import { messageOf } from '#kernel/errors.ts';
 import { readJson } from '#kernel/json.ts';
 import type { Log } from '#kernel/log.ts';
+import {
+  type AnswerTimes,
+  type ForwardedAnswer,
+  ForwardedRequest,
+  partBytes,
+  requestAnswer,
+  sendAnswer,
+} from './answers.ts';
 import { runTag } from './run-tag.ts';
 import { logSubject } from './session.ts';
 
@@ -41,25 +49,6 @@ export const HubStatus = z.object({
 });
 export type HubStatus = z.output<typeof HubStatus>;
 
-/** An HTTP request that another hub is to answer; the body is base64. */
-export const ForwardedRequest = z.object({
-  listener: z.enum(['http.listen', 'http.admin']),
-  method: z.string(),
-  url: z.string(),
-  headers: z.record(z.string(), z.union([z.string(), z.array(z.string())])),
-  body: z.string(),
-  /** Who asked, as the socket says. */
-  remoteAddress: z.string(),
-});
-export type ForwardedRequest = z.output<typeof ForwardedRequest>;
-
-export const ForwardedAnswer = z.object({
-  status: z.number(),
-  headers: z.record(z.string(), z.union([z.string(), z.array(z.string())])),
-  body: z.string(),
-});
-export type ForwardedAnswer = z.output<typeof ForwardedAnswer>;
-
 export interface PeerPorts {
   readonly name: string;
   readonly status: () => HubStatus;
@@ -84,8 +73,6 @@ export interface PeerPorts {
 
 const Grants = z.object({ hub: z.string(), grants: z.array(z.unknown()) });
 const Part = z.object({ offset: z.int().min(0) });
-// A server takes 128 KiB at once as it is shipped.
-const partBytes = 96 * 1_024;
 const copyHeldMs = 60_000;
 
 /** Answers other hubs for as long as the connection lasts. */
@@ -115,11 +102,11 @@ export function servePeers(connection: NatsConnection, ports: PeerPorts): void {
   });
   on(subjects.forward(name), async (message) => {
     const request = readJson(ForwardedRequest, message.string());
-    if (request !== null) message.respond(JSON.stringify(await ports.answer(request)));
+    if (request !== null) await sendAnswer(message, await ports.answer(request));
   });
   on(subjects.check(runTag(name)), async (message) => {
     const request = readJson(ForwardedRequest, message.string());
-    if (request !== null) message.respond(JSON.stringify(await ports.answerCheck(request)));
+    if (request !== null) await sendAnswer(message, await ports.answerCheck(request));
   });
   on(subjects.granted, (message) => {
     const granted = readJson(Grants, message.string());
@@ -193,26 +180,23 @@ export async function forwardTo(
   connection: NatsConnection,
   hub: string,
   request: ForwardedRequest,
+  clock: Clock,
 ): Promise<ForwardedAnswer> {
-  const message = await connection.request(subjects.forward(hub), JSON.stringify(request), { timeout: forwardMs });
-  return ForwardedAnswer.parse(message.json());
+  const times = { headMs: forwardMs, wholeMs: forwardMs };
+  const answer = await requestAnswer(connection, subjects.forward(hub), request, times, clock);
+  if (answer === null) throw new Error(`hub ${hub} is not there`);
+  return answer;
 }
 
-/** Has the hub with this tag answer about a check that it keeps, within a time; null if there is no such hub now. */
+/** Has the hub with this tag answer about a check that it keeps; null if there is no such hub now. Rejects if it does not in time. */
 export async function askAboutCheck(
   connection: NatsConnection,
   tag: string,
   request: ForwardedRequest,
-  timeoutMs: number,
+  times: AnswerTimes,
+  clock: Clock,
 ): Promise<ForwardedAnswer | null> {
-  try {
-    const message = await connection.request(subjects.check(tag), JSON.stringify(request), { timeout: timeoutMs });
-    return ForwardedAnswer.parse(message.json());
-  } catch (error) {
-    if (error instanceof errors.NoRespondersError) return null;
-    if (error instanceof errors.RequestError && error.isNoResponders()) return null;
-    throw error;
-  }
+  return requestAnswer(connection, subjects.check(tag), request, times, clock);
 }
 
 /** Lets the other hubs know what this one has granted. */

@@ -1,12 +1,27 @@
 import Database from 'better-sqlite3';
+import { unpack } from '#history/pack.ts';
+import { hourMs } from '#kernel/units.ts';
 import { positionName } from '#store/shared-names.ts';
 import type { Program } from './program.ts';
 
 type Row = Readonly<Record<string, unknown>>;
 
+interface ResultRow {
+  readonly due_at: number;
+  readonly target: string;
+  readonly node: string;
+  readonly status: number;
+  readonly duration_us: number | null;
+  readonly failure: string | null;
+  readonly late_at: number | null;
+}
+
+const statuses = ['up', 'down', 'unknown'];
+
 /** What all hubs of a fleet have to agree on, by name instead of local row number. */
 export interface FleetHistory {
-  readonly results: readonly Row[];
+  /** Those of sealed hours too. */
+  readonly results: readonly ResultRow[];
   readonly incidents: readonly Row[];
   readonly deliveries: readonly Row[];
   readonly states: readonly Row[];
@@ -47,8 +62,7 @@ export function snapshotOf({ program }: Hub): FleetSnapshot {
 function readHistory(database: Database.Database): FleetHistory {
   const query = (sql: string) => database.prepare<[], Row>(sql).all();
   return {
-    results: query(`SELECT due_at, targets.name AS target, nodes.name AS node, status, duration_us, failure, late_at
-       FROM results JOIN targets ON targets.id = target_id JOIN nodes ON nodes.id = node_id ORDER BY 1, 2, 3`),
+    results: resultsIn(database),
     incidents: query('SELECT id, rule, started_at, opened_at, ended_at, story FROM incidents ORDER BY id'),
     deliveries: query(`SELECT incident_id, kind, number, channel, recipient, state, attempts, message FROM deliveries
        ORDER BY 1, 2, 3, 4, 5`),
@@ -63,4 +77,34 @@ function readHistory(database: Database.Database): FleetHistory {
     silences: query('SELECT id, targets, why, starts_at, ends_at FROM silences ORDER BY id'),
     changes: query('SELECT target, kind, node, at, value FROM changes ORDER BY 1, 2, 3, 4, 5'),
   };
+}
+
+// Each hub seals hours by itself, at a moment of its own.
+function resultsIn(database: Database.Database): readonly ResultRow[] {
+  const unsealed = database
+    .prepare<[], ResultRow>(
+      `SELECT due_at, targets.name AS target, nodes.name AS node, status, duration_us, failure, late_at
+       FROM results JOIN targets ON targets.id = target_id JOIN nodes ON nodes.id = node_id`,
+    )
+    .all();
+  const packs = database
+    .prepare<[], { hour: number; target: string; node: string; results: Uint8Array }>(
+      `SELECT sealed_hours.hour AS hour, targets.name AS target, nodes.name AS node, results
+       FROM sealed_hours JOIN packs ON packs.id = pack_id
+       JOIN targets ON targets.id = target_id JOIN nodes ON nodes.id = node_id`,
+    )
+    .all();
+  const sealed = packs.flatMap(({ hour, target, node, results }) =>
+    unpack(results, hour * hourMs).map((one) => ({
+      due_at: one.dueAt,
+      target,
+      node,
+      status: statuses.indexOf(one.status),
+      duration_us: one.durationUs,
+      failure: one.failure,
+      late_at: one.lateAt,
+    })),
+  );
+  const order = ({ due_at: due, target, node }: ResultRow) => `${String(due).padStart(16, '0')} ${target} ${node}`;
+  return [...sealed, ...unsealed].toSorted((one, two) => (order(one) < order(two) ? -1 : 1));
 }

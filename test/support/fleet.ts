@@ -6,6 +6,7 @@ import { askHubs, askToYield, type HubStatus } from '#hubs/peers.ts';
 import { connectionTimes, dial } from '#transport/nats/connection.ts';
 import { mortal } from './children.ts';
 import { type HttpTarget, startHttpTarget } from './http-target.ts';
+import type { MachineWorld } from './machines.ts';
 import { type NatsServer, startNats } from './nats-server.ts';
 import { createProgram, eventually, type Program, query, type Running } from './program.ts';
 import { type Relay, startRelay } from './relay.ts';
@@ -29,6 +30,15 @@ export interface FleetHub {
   yield(): Promise<void>;
 }
 
+/** A node as a process. */
+export interface FleetNode {
+  readonly name: string;
+  start(): void;
+  signal(signal: NodeJS.Signals): void;
+  /** Kills it. */
+  stop(): Promise<void>;
+}
+
 /** Hubs that share one history, one nats-server with JetStream, nodes, a target and a mail server. */
 export interface Fleet extends AsyncDisposable {
   /** The first of the servers. */
@@ -37,6 +47,7 @@ export interface Fleet extends AsyncDisposable {
   readonly target: HttpTarget;
   readonly smtp: SmtpSink;
   readonly hubs: readonly FleetHub[];
+  readonly nodes: readonly FleetNode[];
   hub(name: string): FleetHub;
   statuses(): Promise<readonly HubStatus[]>;
   /** Waits until a hub leads that is not `but`. */
@@ -58,6 +69,8 @@ export interface FleetOptions {
   readonly targets?: string;
   /** Default: that of the program. */
   readonly notifyAfter?: string;
+  /** A machine for each hub, nats-server and node, and where they reach the target and the mail server. */
+  readonly world?: MachineWorld;
 }
 
 export async function startFleet({
@@ -68,19 +81,24 @@ export async function startFleet({
   embedded = {},
   targets = '',
   notifyAfter = '10m',
+  world,
 }: FleetOptions = {}): Promise<Fleet> {
   await using stack = new AsyncDisposableStack();
-  const [nats, ...more] = await startServers(serverCount, nodes, stack);
+  const [nats, ...more] = await startServers(serverCount, nodes, stack, world);
   const servers = [nats, ...more];
-  const target = stack.use(await startHttpTarget());
-  const smtp = stack.use(await startSmtp());
+  const host = world?.address ?? '127.0.0.1';
+  const target = stack.use(await startHttpTarget(world?.address));
+  const smtp = stack.use(await startSmtp({ listen: { host, port: 0 } }));
   const hubs: FleetHub[] = [];
-  for (const name of names) {
-    const program = stack.use(await createProgram({ environment: environments[name] ?? {} }));
+  for (const [index, name] of names.entries()) {
+    const machine = world?.machines[index];
+    const where = machine === undefined ? {} : { prefix: machine.prefix, disk: machine.hubDisk.folder };
+    const program = stack.use(await createProgram({ environment: environments[name] ?? {}, ...where }));
     const port = await closedPort();
     const relays: Relay[] = [];
-    for (const { port: to } of servers) relays.push(stack.use(await startRelay(to)));
-    const ways = relays.map(({ port: near }) => `"nats://127.0.0.1:${near}"`).join(', ');
+    if (world === undefined) for (const { port: to } of servers) relays.push(stack.use(await startRelay(to)));
+    const near = world === undefined ? relays.map((relay) => `nats://127.0.0.1:${relay.port}`) : urlsOf(servers);
+    const ways = near.map((url) => `"${url}"`).join(', ');
     mkdirSync(join(program.folder, 'nodes'));
     writeFileSync(join(program.folder, 'hub.nk'), nats.hub.seed.reveal(), { mode: 0o600 });
     const enrolled = [...nats.nodes].map(([node, { key }]) => [node, { key, enrolled_at: '2026-01-01T00:00:00Z' }]);
@@ -88,7 +106,7 @@ export async function startFleet({
     const config = `
 data: watchpost.db
 http: { listen: "127.0.0.1:${port}" }
-smtp: { url: "smtp://127.0.0.1:${smtp.port}", from: alerts@example.com }
+smtp: { url: "smtp://${host}:${smtp.port}", from: alerts@example.com }
 nats: { servers: [${ways}] }
 hubs: { name: ${name}, notify_after: ${notifyAfter} }
 nodes: { ${name in embedded ? `${embedded[name]}: {}` : ''} }
@@ -115,7 +133,7 @@ ${targets}`;
     };
     hubs.push(hub);
   }
-  startNodes(servers, stack);
+  const remote = startNodes(servers, stack, world);
   const statuses = async () => overNats(servers, askHubs);
   const find = (name: string) => {
     const found = hubs.find((hub) => hub.name === name);
@@ -129,6 +147,7 @@ ${targets}`;
     target,
     smtp,
     hubs,
+    nodes: remote,
     hub: find,
     statuses,
     leader: async (but) =>
@@ -156,7 +175,7 @@ async function overNats<Result>(
 ): Promise<Result> {
   const [nats] = servers;
   if (nats === undefined) throw new Error('there is no nats-server');
-  const account = { ...nats.account(), servers: servers.map(({ url }) => url), name: 'test' };
+  const account = { ...nats.account(), servers: urlsOf(servers), name: 'test' };
   const connection = await dial(account, connectionTimes);
   try {
     return await act(connection);
@@ -170,53 +189,61 @@ async function startServers(
   count: 1 | 3,
   nodes: readonly string[],
   stack: AsyncDisposableStack,
+  world: MachineWorld | undefined,
 ): Promise<[NatsServer, ...NatsServer[]]> {
-  const first = stack.use(await startNats({ nodes }));
+  const machines = world?.machines ?? [];
+  const hosts = Array.from({ length: count }, (_, index) => machines[index]?.address ?? '127.0.0.1');
+  const first = stack.use(await startNats({ nodes, machine: machines[0] }));
   const servers: [NatsServer, ...NatsServer[]] = [first];
-  while (servers.length < count) servers.push(stack.use(await startNats({ like: first })));
+  while (servers.length < count)
+    servers.push(stack.use(await startNats({ like: first, machine: machines[servers.length] })));
   const routes: number[] = [];
   for (const _ of servers) routes.push(await closedPort());
-  const all = routes.map((port) => `"nats://127.0.0.1:${port}"`).join(', ');
+  const all = routes.map((port, index) => `"nats://${hosts[index]}:${port}"`).join(', ');
   for (const server of servers) await server.stop();
   const start = async (server: NatsServer, index: number) =>
     server.start(
       `server_name: s${index}\njetstream { store_dir: "${join(server.folder, 'jetstream')}" }\n${
-        count === 1 ? '' : `cluster { name: test, listen: "127.0.0.1:${routes[index]}", routes: [${all}] }`
+        count === 1 ? '' : `cluster { name: test, listen: "${hosts[index]}:${routes[index]}", routes: [${all}] }`
       }`,
     );
   await Promise.all(servers.map(start));
   return servers;
 }
 
-function startNodes(servers: readonly NatsServer[], stack: AsyncDisposableStack): void {
+function startNodes(
+  servers: readonly NatsServer[],
+  stack: AsyncDisposableStack,
+  world: MachineWorld | undefined,
+): readonly FleetNode[] {
   const [nats] = servers;
-  if (nats === undefined) return;
-  const children: ChildProcess[] = [];
-  stack.defer(async () => {
-    for (const child of children) {
-      if (child.exitCode !== null || child.signalCode !== null) continue;
-      child.kill('SIGKILL');
-      await once(child, 'exit');
-    }
-  });
-  for (const [name, { seed }] of nats.nodes) {
-    const seedFile = join(nats.folder, `${name}.nk`);
+  if (nats === undefined) return [];
+  const folder = world?.folder ?? nats.folder;
+  return [...nats.nodes].map(([name, { seed }], index) => {
+    const seedFile = join(folder, `${name}.nk`);
     writeFileSync(seedFile, seed.reveal(), { mode: 0o600 });
-    const flags = [
-      '--name',
+    const place = ['--servers', urlsOf(servers).join(','), '--seed-file', seedFile, '--allow-private'];
+    const words = ['src/watchpost.js', 'node', '--name', name, ...place, '--spool-file', join(folder, `${name}.db`)];
+    const [command = '', ...args] = [...(world?.machines[index]?.prefix ?? []), process.execPath, ...words];
+    let child: ChildProcess | null = null;
+    const node: FleetNode = {
       name,
-      '--servers',
-      servers.map(({ url }) => url).join(','),
-      '--seed-file',
-      seedFile,
-      '--allow-private',
-    ];
-    const spool = ['--spool-file', join(nats.folder, `${name}.db`)];
-    children.push(
-      mortal(spawn(process.execPath, ['src/watchpost.js', 'node', ...flags, ...spool], { cwd: root, stdio: 'ignore' })),
-    );
-  }
+      start: () => void (child = mortal(spawn(command, args, { cwd: root, stdio: 'ignore' }))),
+      signal: (signal) => void child?.kill(signal),
+      async stop() {
+        if (child === null || child.exitCode !== null || child.signalCode !== null) return;
+        const exit = once(child, 'exit');
+        child.kill('SIGKILL');
+        await exit;
+      },
+    };
+    stack.defer(async () => node.stop());
+    node.start();
+    return node;
+  });
 }
+
+const urlsOf = (servers: readonly NatsServer[]) => servers.map(({ url }) => url);
 
 /** The rounds of the target in the database of a hub, oldest first. */
 export function roundsOf({ program }: FleetHub): readonly { readonly due: number; readonly status: string }[] {

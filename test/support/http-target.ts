@@ -12,7 +12,7 @@ export interface HttpTarget extends AsyncDisposable {
   stop(): Promise<void>;
 }
 
-export async function startHttpTarget(): Promise<HttpTarget> {
+export async function startHttpTarget(host = '127.0.0.1'): Promise<HttpTarget> {
   let requests = 0;
   let port = 0;
   let server: Server | null = null;
@@ -21,7 +21,7 @@ export async function startHttpTarget(): Promise<HttpTarget> {
     server = createServer((_, response) => {
       requests += 1;
       response.end('fine');
-    }).listen(port, '127.0.0.1');
+    }).listen(port, host);
     await once(server, 'listening');
     ({ port } = server.address() as AddressInfo);
   }
@@ -39,7 +39,7 @@ export async function startHttpTarget(): Promise<HttpTarget> {
   await start();
   return {
     port,
-    url: `http://127.0.0.1:${port}/`,
+    url: `http://${host}:${port}/`,
     get requests() {
       return requests;
     },

@@ -9,6 +9,7 @@ import type { Account } from '#transport/nats/connection.ts';
 import { type KeyPair, makeKeyPair } from '#transport/nats/keys.ts';
 import { permissionsFile } from '#transport/nats/permissions.ts';
 import { mortal } from './children.ts';
+import type { Machine } from './machines.ts';
 import { closedPort } from './tcp-servers.ts';
 
 /** Why NATS cannot be tested here, or null where it can. In CI it has to be. */
@@ -19,7 +20,7 @@ export function natsObstacle(): string | null {
   return reason;
 }
 
-/** A real NATS server on a port of loopback, with a hub and nodes enrolled. */
+/** A real NATS server, on a port of loopback unless it has a machine, with a hub and nodes enrolled. */
 export interface NatsServer extends AsyncDisposable {
   readonly port: number;
   readonly folder: string;
@@ -43,10 +44,18 @@ export interface NatsServerOptions {
   readonly more?: string;
   /** Knows the same hub and nodes as this one. */
   readonly like?: Pick<NatsServer, 'hub' | 'nodes'>;
+  readonly machine?: Machine | undefined;
 }
 
-export async function startNats({ nodes: names = [], more = '', like }: NatsServerOptions = {}): Promise<NatsServer> {
-  const folder = mkdtempSync(join(tmpdir(), 'watchpost-nats-'));
+export async function startNats({
+  nodes: names = [],
+  more = '',
+  like,
+  machine,
+}: NatsServerOptions = {}): Promise<NatsServer> {
+  const host = machine?.address ?? '127.0.0.1';
+  const [command, ...args] = [...(machine?.prefix ?? []), 'nats-server'];
+  const folder = mkdtempSync(join(machine?.serverDisk.folder ?? tmpdir(), 'watchpost-nats-'));
   const nodes = new Map(like?.nodes ?? names.map((name) => [name, makeKeyPair()]));
   const hub = like?.hub ?? makeKeyPair();
   const port = await closedPort();
@@ -61,7 +70,7 @@ export async function startNats({ nodes: names = [], more = '', like }: NatsServ
   const writeConfig = (lines: string) =>
     writeFileSync(
       config,
-      `listen: "127.0.0.1:${port}"\nmax_payload: 256KB\nping_interval: "10s"\nping_max: 2\n${lines}\n` +
+      `listen: "${host}:${port}"\nmax_payload: 256KB\nping_interval: "10s"\nping_max: 2\n${lines}\n` +
         `authorization { include "users.conf" }\n`,
     );
   writeConfig(more);
@@ -73,7 +82,9 @@ export async function startNats({ nodes: names = [], more = '', like }: NatsServ
 
   async function start(more?: string): Promise<void> {
     if (more !== undefined) writeConfig(more);
-    const started = mortal(spawn('nats-server', ['--config', config], { stdio: ['ignore', 'ignore', 'pipe'] }));
+    const started = mortal(
+      spawn(command ?? '', [...args, '--config', config], { stdio: ['ignore', 'ignore', 'pipe'] }),
+    );
     child = started;
     const lines: string[] = [];
     for await (const line of createInterface({ input: started.stderr })) {
@@ -96,7 +107,7 @@ export async function startNats({ nodes: names = [], more = '', like }: NatsServ
   }
 
   await start();
-  const url = `nats://127.0.0.1:${port}`;
+  const url = `nats://${host}:${port}`;
   return {
     port,
     folder,

@@ -42,10 +42,12 @@ export interface ProgramOptions {
   readonly environment?: NodeJS.ProcessEnv;
   /** A command that runs it, `ip netns exec` for instance. */
   readonly prefix?: readonly string[];
+  /** Where its folder is made; default: with other temporary files. */
+  readonly disk?: string;
 }
 
 export async function createProgram(options: ProgramOptions = {}): Promise<Program> {
-  const folder = await mkdtemp(join(tmpdir(), 'watchpost-'));
+  const folder = await mkdtemp(join(options.disk ?? tmpdir(), 'watchpost-'));
   const children: ChildProcess[] = [];
   return {
     folder,

@@ -83,10 +83,10 @@ export async function openHubChecks(
       if (tag === ownTag) return null;
       return {
         isKnown: () => seenTags.has(tag) || others.some((name) => runTag(name) === tag),
-        async ask(request, timeoutMs) {
+        async ask(request, times) {
           const current = connection();
           if (current === null) throw new Error('there is no connection to NATS');
-          const answer = await askAboutCheck(current, tag, request, timeoutMs);
+          const answer = await askAboutCheck(current, tag, request, times, clock);
           if (answer !== null) seenTags.add(tag);
           return answer;
         },

@@ -1,10 +1,13 @@
+import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { NatsConnection } from '@nats-io/transport-node';
 import type { HubParts } from '#compose/hubs/parts.ts';
 import { messageOf } from '#kernel/errors.ts';
+import type { Clock } from '#kernel/clock.ts';
 import type { Log } from '#kernel/log.ts';
 import { errorBody } from '#protocol/errors.ts';
-import { type ForwardedAnswer, type ForwardedRequest, forwardTo } from '#hubs/peers.ts';
+import type { AnswerTimes, ForwardedAnswer, ForwardedRequest } from '#hubs/answers.ts';
+import { forwardTo } from '#hubs/peers.ts';
 import { tagOfPath } from '#hubs/run-tag.ts';
 import type { WebOptions } from '#web/server.ts';
 
@@ -28,7 +31,7 @@ export interface ForwardingPorts {
 export interface CheckKeeper {
   /** Whether a hub with this tag was here lately. */
   isKnown(): boolean;
-  ask(request: ForwardedRequest, timeoutMs: number): Promise<ForwardedAnswer | null>;
+  ask(request: ForwardedRequest, times: AnswerTimes): Promise<ForwardedAnswer | null>;
 }
 
 const keeperSilent = 'the hub that has this check does not answer';
@@ -53,11 +56,12 @@ export function leaderFor(
   parts: Pick<HubParts, 'member' | 'monitoring'> | null,
   hub: string,
   connection: NatsConnection | null,
+  clock: Clock,
 ): ReturnType<ForwardingPorts['leader']> {
   const { role, leader } = parts?.member.status() ?? { role: 'follower', leader: null };
   if (role !== 'follower') return parts?.monitoring === null ? null : 'here';
   if (leader === null || leader === hub || connection === null) return null;
-  return { forward: async (request) => forwardTo(connection, leader, request) };
+  return { forward: async (request) => forwardTo(connection, leader, request, clock) };
 }
 
 /** Has the leader answer what only it can, and lets it answer once its log has what changed. */
@@ -84,7 +88,7 @@ export function createForwarding({ leader, keeper, stored, log }: ForwardingPort
     if (to === null) return false;
     try {
       // Its path says everything.
-      const answer = await to.ask(forwardedOf(listener, request, Buffer.alloc(0)), answerMsOf(request.url));
+      const answer = await to.ask(forwardedOf(listener, request, Buffer.alloc(0)), timesOf(request.url));
       // Nothing is known of it here either, and that is what this hub says.
       if (answer === null && !to.isKnown()) return false;
       await (answer === null ? unavailable(reply, keeperSilent) : sendOn(reply, answer));
@@ -123,16 +127,16 @@ export function createForwarding({ leader, keeper, stored, log }: ForwardingPort
     front,
     /** Answers for other hubs: as the one that leads, and about a check that this one keeps. */
     answers: {
-      answer: async (request: ForwardedRequest) => (leader() === 'here' ? answerHere(request) : notReady),
+      answer: async (request: ForwardedRequest) => (leader() === 'here' ? answerHere(request) : notReady()),
       answerCheck: async (request: ForwardedRequest) =>
-        ofCheckService.test(request.url) ? answerHere(request) : notReady,
+        ofCheckService.test(request.url) ? answerHere(request) : notReady(),
     },
   };
 
   async function answerHere(request: ForwardedRequest): Promise<ForwardedAnswer> {
     const { listener, method, url, headers, body, remoteAddress } = request;
     const app = apps.get(listener) ?? apps.get('http.listen');
-    if (app === undefined) return notReady;
+    if (app === undefined) return notReady();
     const answer = await app.inject({
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- another hub took it from a request
       method: method as 'GET',
@@ -140,16 +144,16 @@ export function createForwarding({ leader, keeper, stored, log }: ForwardingPort
       headers: headersOf(headers),
       payload: Buffer.from(body, 'base64'),
       remoteAddress,
+      // Events come one by one.
+      payloadAsStream: true,
     });
-    return {
-      status: answer.statusCode,
-      headers: headersOf(answer.headers),
-      body: answer.rawPayload.toString('base64'),
-    };
+    return { status: answer.statusCode, headers: headersOf(answer.headers), body: answer.stream() };
   }
 }
 
-const notReady: ForwardedAnswer = { status: 503, headers: { 'retry-after': String(retryAfterSeconds) }, body: '' };
+function notReady(): ForwardedAnswer {
+  return { status: 503, headers: { 'retry-after': String(retryAfterSeconds) }, body: Readable.from([]) };
+}
 
 function forwardedOf(listener: Listener, request: FastifyRequest, body: Buffer): ForwardedRequest {
   const { method, url, headers, socket } = request;
@@ -158,14 +162,15 @@ function forwardedOf(listener: Listener, request: FastifyRequest, body: Buffer):
 }
 
 function sendOn(reply: FastifyReply, { status, headers, body }: ForwardedAnswer): FastifyReply {
-  return reply.code(status).headers(headersOf(headers)).send(Buffer.from(body, 'base64'));
+  return reply.code(status).headers(headersOf(headers)).send(Readable.from(body));
 }
 
 // What the caller lets it wait for comes on top.
-function answerMsOf(url: string): number {
-  if (/\/events(\?|$)/.test(url)) return eventsMs;
+function timesOf(url: string): AnswerTimes {
+  if (/\/events(\?|$)/.test(url)) return { headMs: answerMs, wholeMs: eventsMs };
   const seconds = Number(new URLSearchParams(url.split('?')[1]).get('wait') ?? 0);
-  return answerMs + (seconds > 0 ? Math.min(seconds * 1_000, longestWaitMs) : 0);
+  const headMs = answerMs + (seconds > 0 ? Math.min(seconds * 1_000, longestWaitMs) : 0);
+  return { headMs, wholeMs: headMs + answerMs };
 }
 
 function unavailable(reply: FastifyReply, reason: string): FastifyReply {

@@ -90,14 +90,17 @@ export async function openParts(options: HubPartsOptions): Promise<HubParts> {
   }
 }
 
+const aloneRemark = (name: string) => `Hub ${name} leads alone at the moment: another hub may send the same.`;
+
 async function standOn(
   store: Store,
   member: Member,
-  { config, environment, source, front, isHandingOver, hubs, checks, onChange }: HubPartsOptions,
+  { config, hub, environment, source, front, isHandingOver, hubs, checks, onChange }: HubPartsOptions,
 ): Promise<StandingDaemon> {
   const standing = await openStanding(config(), environment, source, {
     store,
     mayNotify: () => !isHandingOver() && member.mayAct(),
+    remark: () => (member.status().role === 'alone' ? aloneRemark(hub.name) : null),
     troubles: () => {
       const { trouble } = member.status();
       return trouble === null ? [] : [trouble];

@@ -3,7 +3,7 @@ import type { Delivery, MessageKind } from '../judge/delivery.ts';
 import type { Incident } from '../judge/incident.ts';
 import type { Message } from './channel.ts';
 import { contentOfMany } from './content-of-many.ts';
-import { contentOf, type ContentOptions } from './content.ts';
+import { contentOf, type ContentOptions, type MessageContent } from './content.ts';
 import { type MessagePart, phaseOf } from './message-part.ts';
 import type { MessageParts } from './next-message.ts';
 
@@ -36,7 +36,10 @@ export function composeMessage(parts: MessageParts, options: ComposeOptions, cho
     references: [...new Set(roots)].slice(0, longestThread),
     beginnings: new Map(parts.flatMap(beginningOf)),
     links: new Map(parts.flatMap(({ incident }) => linkOf(incident, options))),
-    content: rest.length === 0 ? contentOf(first, options) : contentOfMany(kind, parts, options, id),
+    content: withHubRemark(
+      rest.length === 0 ? contentOf(first, options) : contentOfMany(kind, parts, options, id),
+      options,
+    ),
     at: Math.max(...parts.map(decidedAt)),
   };
 }
@@ -47,6 +50,11 @@ export function composeMessage(parts: MessageParts, options: ComposeOptions, cho
  */
 export function messageId({ incidentId, number, recipient }: Delivery, kind: MessageKind, identity = ''): string {
   return messageName(identity, [incidentId, kind, kind === 'opened' ? 1 : number, recipient]);
+}
+
+function withHubRemark(content: MessageContent, { hubRemark }: ContentOptions): MessageContent {
+  const remark = hubRemark?.() ?? null;
+  return remark === null ? content : { ...content, remarks: [...content.remarks, remark] };
 }
 
 function beginningOf({ kind, incident, rootReference }: MessagePart): readonly (readonly [string, string])[] {

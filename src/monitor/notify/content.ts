@@ -27,6 +27,8 @@ export interface ContentOptions {
   readonly evidenceOf?: ((incident: Incident) => readonly string[]) | undefined;
   /** What is left of the budget of an incident's target at this moment; null if it has no objective. */
   readonly budgetOf?: ((incident: Incident) => BudgetLeft | null) | undefined;
+  /** What this hub says of itself in every message at this moment, a sentence; null if nothing. */
+  readonly hubRemark?: (() => string | null) | undefined;
 }
 
 /** Everything that a message says, as plain single lines: text and HTML are two ways to write it down. */

@@ -38,6 +38,7 @@ export interface OutboxOptions {
   readonly seenNow?: (incident: Incident) => readonly VoteLine[] | null;
   /** What evidence says of the cause of an incident, in sentences. */
   readonly evidenceOf?: ContentOptions['evidenceOf'];
+  readonly hubRemark?: ContentOptions['hubRemark'];
   /** What is left of the budget of an incident's target, if it has an objective. */
   readonly budgetOf?: (incident: Incident) => BudgetLeft | null;
   /** Distinguishes the messages of this installation from those of others that watch the same names. Default: none. */
@@ -190,8 +191,8 @@ export function createOutbox(options: OutboxOptions): Outbox {
 }
 
 function contentOptionsOf(options: OutboxOptions): Omit<ContentOptions, 'zone'> {
-  const { linkTo, seenNow, evidenceOf, budgetOf, acknowledgeAt, acknowledgeAllAt } = options;
-  return { linkTo, seenNow, evidenceOf, budgetOf, acknowledgeAt, acknowledgeAllAt };
+  const { linkTo, seenNow, evidenceOf, budgetOf, hubRemark, acknowledgeAt, acknowledgeAllAt } = options;
+  return { linkTo, seenNow, evidenceOf, budgetOf, hubRemark, acknowledgeAt, acknowledgeAllAt };
 }
 
 function rememberSent({ store, clock }: OutboxOptions, queues: Pick<RecipientQueues, 'remember'>): void {

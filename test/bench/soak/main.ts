@@ -153,7 +153,7 @@ function printSamples(): void {
   );
 }
 
-function printWhole(reloads: number, { pages, scrapes, events }: Visitors['made']): void {
+function printWhole(reloads: number, { pages, scrapes, events, repeated }: Visitors['made']): void {
   // What is loaded at first is no growth: the second third beside the last one.
   const third = Math.floor(samples.length / 3);
   const mean = (of: readonly Sample[], what: (one: Sample) => number) =>
@@ -182,7 +182,7 @@ function printWhole(reloads: number, { pages, scrapes, events }: Visitors['made'
   );
   const [rounds] = query(program.database, 'SELECT count(*) AS count FROM incidents');
   console.log(
-    `${reloads} reloads, ${scrapes} scrapes, ${pages} pages, ${events} events of streams, ${Number(rounds?.['count'])} incidents, ` +
+    `${reloads} reloads, ${scrapes} scrapes, ${pages} pages (${repeated} requests repeated), ${events} events of streams, ${Number(rounds?.['count'])} incidents, ` +
       `${mail.taken} mails taken, ${mail.refused} refused; peak of memory ${megabytes(Math.max(...samples.map((one) => one.memory)))}`,
   );
 }

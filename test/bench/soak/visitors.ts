@@ -3,7 +3,12 @@ import { setTimeout as pause } from 'node:timers/promises';
 /** Prometheus, and people: some have pages open, others load them. */
 export interface Visitors extends AsyncDisposable {
   readonly streams: number;
-  readonly made: { readonly pages: number; readonly scrapes: number; readonly events: number };
+  readonly made: {
+    readonly pages: number;
+    readonly scrapes: number;
+    readonly events: number;
+    readonly repeated: number;
+  };
 }
 
 const openPages = 10;
@@ -13,7 +18,7 @@ const loadEveryMs = 1_000;
 export function startVisitors(url: string, target: string): Visitors {
   const stop = new AbortController();
   const { signal } = stop;
-  const made = { pages: 0, scrapes: 0, events: 0 };
+  const made = { pages: 0, scrapes: 0, events: 0, repeated: 0 };
   const paths = ['/', `/targets/${target}`, '/incidents', '/nodes', `/targets/${target}?span=30d`];
 
   async function again(everyMs: number, visit: (turn: number) => Promise<void>): Promise<void> {
@@ -28,14 +33,27 @@ export function startVisitors(url: string, target: string): Visitors {
   }
 
   async function load(path: string): Promise<void> {
-    const answer = await fetch(`${url}${path}`, { signal, headers: { accept: 'text/html' } });
+    const answer = await onOpenConnection(async () =>
+      fetch(`${url}${path}`, { signal, headers: { accept: 'text/html' } }),
+    );
     await answer.text();
     if (!answer.ok) throw new Error(`${path} was answered with ${answer.status}`);
   }
 
+  // The server may close an idle connection while a request is on its way: like a browser, it asks once more.
+  async function onOpenConnection(ask: () => Promise<Response>): Promise<Response> {
+    try {
+      return await ask();
+    } catch (error) {
+      if (signal.aborted) throw error;
+      made.repeated += 1;
+      return ask();
+    }
+  }
+
   // A stream is ended by the server from time to time, and opened again as a browser does.
   async function watch(path: string): Promise<void> {
-    const answer = await fetch(`${url}${path}`, { signal });
+    const answer = await onOpenConnection(async () => fetch(`${url}${path}`, { signal }));
     for await (const chunk of answer.body ?? []) made.events += Buffer.from(chunk).toString().split('\nevent: ').length;
   }
 

@@ -23,6 +23,8 @@ test.skipIf(obstacle !== null)(
     await fleet.smtp.mails(1);
     await fleet.target.start();
     await fleet.smtp.mails(2);
+    for (const { mail } of fleet.smtp.received)
+      expect(mail.text).toContain('Hub a leads alone at the moment: another hub may send the same.');
     const alone = roundsOf(a).length;
     await eventually(30_000, () => expect(roundsOf(a).length).toBeGreaterThan(alone + 3));
     expect(roundsOf(b).length).toBeLessThan(alone);

@@ -1,3 +1,6 @@
+import { once } from 'node:events';
+import { createServer, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { runTag } from '#hubs/run-tag.ts';
@@ -78,6 +81,36 @@ test.skipIf(obstacle !== null)(
     expect(dead.text).toContain('the hub that has this check does not answer');
     await b.start(withService);
     await eventually(30_000, async () => expect((await ask(a, `/check-result/${gone}`)).status).toBe(200));
+  },
+  180_000,
+);
+
+test.skipIf(obstacle !== null)(
+  named('the events of a check that another hub keeps come as they happen'),
+  async () => {
+    const { fleet, a, b } = await startPair();
+    await using _ = fleet;
+    const held: ServerResponse[] = [];
+    const server = createServer((_request, response) => void held.push(response)).listen(0, '127.0.0.1');
+    using _server = {
+      [Symbol.dispose]() {
+        server.close();
+        server.closeAllConnections();
+      },
+    };
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    const { body } = await start(b, `http://127.0.0.1:${port}/`);
+    await eventually(10_000, () => expect(held).toHaveLength(1));
+
+    const answer = await fetch(`${a.url}/check-result/${body.request_id}/events`);
+    expect(answer.headers.get('content-type')).toMatch(/^text\/event-stream/);
+    const events = answer.body?.pipeThrough(new TextDecoderStream()).getReader();
+    expect((await events?.read())?.value).toBe('retry: 2000\n\n');
+    held[0]?.end('x'.repeat(1_000));
+    let text = '';
+    for (let part = await events?.read(); part?.done === false; part = await events?.read()) text += part.value;
+    expect(text).toMatch(/^event: result[\s\S]*us1[\s\S]*event: done/);
   },
   180_000,
 );

@@ -41,6 +41,15 @@ describe('a message', () => {
     expect(message.subject).toContain('was down 2026-01-01 12:01 to 2026-01-02 06:30 UTC');
   });
 
+  test.each([[[opened]], [[opened, resolved]]])('states what its hub says of itself, in every kind', (deliveries) => {
+    const hubRemark = () => 'Hub a leads alone at the moment: another hub may send the same.';
+    const { message } = compose(shopBack, deliveries, { ...utc, hubRemark });
+    expect(message.content.remarks.at(-1)).toBe(hubRemark());
+    expect(message.text).toContain(hubRemark());
+    expect(message.html).toContain(hubRemark());
+    expect(compose(shopBack, deliveries, { ...utc, hubRemark: () => null }).message.text).not.toContain('alone');
+  });
+
   test('leaves the count of nodes out where there is one node only', () => {
     const { message } = compose({ ...shopDown, votes: [refused] }, [opened]);
     expect(message.subject).toBe('[DOWN] shop: connection refused');
