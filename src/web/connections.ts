@@ -1,4 +1,4 @@
-import type { Server, ServerResponse } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { BlockList, isIPv6, type Socket } from 'node:net';
 import type { Clock } from '#kernel/clock.ts';
 import { Sequence } from '#kernel/sequence.ts';
@@ -31,6 +31,22 @@ export function cutSlowReaders(server: Server, clock: Clock, answerMs: number): 
     response.on('close', () => place.leave());
   });
   return { [Symbol.dispose]: () => timer?.[Symbol.dispose]() };
+}
+
+/**
+ * Cuts a connection on which nothing came or went for `idleMs`, unless it waits for an answer to a whole request: on a machine in trouble
+ * that may take long, and is no fault of the client.
+ */
+export function cutIdle(server: Server, idleMs: number): void {
+  const asked = new WeakMap<Socket, { readonly request: IncomingMessage; readonly response: ServerResponse }>();
+  server.prependListener('request', (request, response) => void asked.set(request.socket, { request, response }));
+  server.setTimeout(idleMs, (socket) => {
+    const last = asked.get(socket);
+    const isOurTurn =
+      last !== undefined && last.request.complete && !last.response.headersSent && !last.response.closed;
+    if (isOurTurn) socket.setTimeout(idleMs);
+    else socket.destroy();
+  });
 }
 
 /**

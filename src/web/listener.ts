@@ -16,7 +16,7 @@ import { isLoopback } from '#kernel/network.ts';
 import { errorBody } from '#protocol/errors.ts';
 import type { WebLimits } from './app.ts';
 import { createAdmission, isReserved } from './admission.ts';
-import { admitConnections, cutSlowReaders, inRanges } from './connections.ts';
+import { admitConnections, cutIdle, cutSlowReaders, inRanges } from './connections.ts';
 import { type CorsHeaders, refuseClient } from './errors.ts';
 
 export interface ListenAddress {
@@ -145,7 +145,7 @@ function serverOf(limits: WebLimits, answer: (request: IncomingMessage, response
     },
     answer,
   );
-  server.setTimeout(limits.idleMs);
+  cutIdle(server, limits.idleMs);
   server.maxConnections = limits.connections;
   return server;
 }

@@ -330,6 +330,14 @@ test('cuts a client that sends nothing at all', async () => {
   expect(await raw(server, '')).toBe('');
 });
 
+test('does not cut a client that waits for an answer', async () => {
+  await using server = await serveWeb({
+    limits: { idleMs: 100 },
+    metrics: metricsOf(async () => new Promise((resolve) => void setTimeout(() => resolve('late\n'), 500))),
+  });
+  expect((await ask(server, '/metrics')).body).toBe('late\n');
+});
+
 test('cuts a client that does not read its answer', async () => {
   const clock = new FakeClock();
   const big = 'x'.repeat(50_000_000);
