@@ -58,7 +58,7 @@ export const ConfigFile = z
     plugins: PluginCommands,
     nats: Nats.optional().describe('Where nodes on other machines join. Without it there are none.'),
     hubs: Hubs.optional().describe(
-      'Experimental: this hub is one of several that share one history over nats. Default: it is the only one.',
+      'This hub is one of several that share one history over nats. Default: it is the only one.',
     ),
     ...channelSections,
     defaults: Defaults.prefault({}).describe('What holds for a target that does not say otherwise.'),

@@ -6,6 +6,6 @@ export const docsTexts = {
   contents: 'On this page',
   table: (number: number) => `Table ${number}`,
   code: (number: number) => `Code ${number}`,
-  hubs: 'hubs (experimental)',
+  hubs: 'hubs',
   about: (word: string) => `About ${word}`,
 } as const;
