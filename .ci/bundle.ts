@@ -11,6 +11,7 @@ import {
 import { builtinModules, stripTypeScriptTypes } from 'node:module';
 import { dirname, join, relative, resolve } from 'node:path';
 import { build, type OutputChunk, type OutputOptions, type Plugin } from 'rolldown';
+import { drawWorld } from '../src/web/assets/draw-world.ts';
 
 // Writes the program to dist/ as the package and the image have it: minified chunks of src/ and of the packages that it uses,
 // because V8 keeps the source of every module in memory. An argument is another folder. `import()` stays a chunk of its own. In a
@@ -21,7 +22,7 @@ const from = join(root, 'src');
 const to = resolve(process.argv[2] ?? join(root, 'dist'));
 
 // They load addons by their own path, or are read as files.
-const kept = ['better-sqlite3', 'koffi', 'i18n-iso-countries', 'uplot', 'world-atlas'];
+const kept = ['better-sqlite3', 'koffi', 'uplot'];
 // Packages try them and go on without.
 const optional = ['pg-native', 'bufferutil', 'utf-8-validate', 'cpu-features', /sshcrypto\.node$/];
 // Loaded by `require` when they are first used: a file for each.
@@ -43,6 +44,7 @@ const namedFile = /\bnew URL\(\s*'([^']+)',\s*import\.meta\.url,?\s*\)/g;
 rmSync(to, { recursive: true, force: true });
 const chunks = [...(await writeProgram()), ...(await writeRequired())];
 copyFiles();
+writeFileSync(join(to, 'web/assets/world.json'), JSON.stringify(await drawWorld()));
 writeFileSync(join(to, 'packages.txt'), `${installed(kept).join('\n')}\n`);
 writeFileSync(join(to, 'LICENSES.txt'), licencesOf(chunks));
 
