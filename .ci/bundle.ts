@@ -94,8 +94,8 @@ function entryName(file: string): string {
  */
 function lightHttp(): Plugin {
   const light = '\0light-http';
-  const names = Object.entries(Object.getOwnPropertyDescriptors(http)).flatMap(([name, { get }]) =>
-    get === undefined || ['globalAgent', 'maxHeaderSize'].includes(name) ? [name] : [],
+  const names = Object.entries(Object.getOwnPropertyDescriptors(http)).flatMap(([name, descriptor]) =>
+    'value' in descriptor || ['globalAgent', 'maxHeaderSize'].includes(name) ? [name] : [],
   );
   return {
     name: 'light-http',
