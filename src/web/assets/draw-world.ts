@@ -5,7 +5,7 @@ import { createRequire } from 'node:module';
 import { feature } from 'topojson-client';
 import type { GeometryCollection, Topology } from 'topojson-specification';
 import { z } from 'zod';
-import { type DrawnWorld, worldSize } from './world.ts';
+import { type DrawnWorld, worldSize } from './drawn-world.ts';
 
 type Area = Feature<Polygon | MultiPolygon>;
 

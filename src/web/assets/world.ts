@@ -1,9 +1,6 @@
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import { z } from 'zod';
-
-/** The size of the map in its own units. */
-export const worldSize = { width: 960, height: 420 } as const;
+import { DrawnWorld } from './drawn-world.ts';
 
 export interface WorldMap {
   /** The land, as an image. */
@@ -11,13 +8,6 @@ export interface WorldMap {
   /** Where the middle of a country (two small letters) is on the map, or null where it is not known. */
   placeOf(countryCode: string): readonly [x: number, y: number] | null;
 }
-
-/** The map as it is drawn: an image, and the middle of each country by its two small letters. */
-const DrawnWorld = z.object({
-  image: z.string(),
-  places: z.record(z.string(), z.tuple([z.number(), z.number()]).readonly()),
-});
-export type DrawnWorld = z.infer<typeof DrawnWorld>;
 
 // Only what was built has it (`.ci/bundle.ts`).
 const drawn = new URL('world.json', import.meta.url);
