@@ -8,9 +8,11 @@ import {
   rmSync,
   writeFileSync,
 } from 'node:fs';
+import http from 'node:http';
 import { builtinModules, stripTypeScriptTypes } from 'node:module';
 import { dirname, join, relative, resolve } from 'node:path';
 import { build, type OutputChunk, type OutputOptions, type Plugin } from 'rolldown';
+import { drawWorld } from '../src/web/assets/draw-world.ts';
 
 // Writes the program to dist/ as the package and the image have it: minified chunks of src/ and of the packages that it uses,
 // because V8 keeps the source of every module in memory. An argument is another folder. `import()` stays a chunk of its own. In a
@@ -21,14 +23,15 @@ const from = join(root, 'src');
 const to = resolve(process.argv[2] ?? join(root, 'dist'));
 
 // They load addons by their own path, or are read as files.
-const kept = ['better-sqlite3', 'koffi', 'i18n-iso-countries', 'uplot', 'world-atlas'];
+const kept = ['better-sqlite3', 'koffi', 'uplot'];
 // Packages try them and go on without.
 const optional = ['pg-native', 'bufferutil', 'utf-8-validate', 'cpu-features', /sshcrypto\.node$/];
 // Loaded by `require` when they are first used: a file for each.
 const required = ['liquidjs', 'pino-pretty', 'ssh2', 'undici/lib/llhttp/llhttp-wasm.js'];
 
+const isHttp = (name: string | RegExp) => name === 'http' || name === 'node:http';
 const builtins = builtinModules.flatMap((name) => [name, `node:${name}`]);
-const external = [...kept, ...optional, ...builtins, /^node:/];
+const external = [...kept, ...optional, ...builtins, /^node:(?!http$)/].filter((one) => !isHttp(one));
 // Names of functions and classes stay: they are in stack traces, and packages ask for them.
 const written: OutputOptions = {
   dir: to,
@@ -43,6 +46,7 @@ const namedFile = /\bnew URL\(\s*'([^']+)',\s*import\.meta\.url,?\s*\)/g;
 rmSync(to, { recursive: true, force: true });
 const chunks = [...(await writeProgram()), ...(await writeRequired())];
 copyFiles();
+writeFileSync(join(to, 'web/assets/world.json'), JSON.stringify(await drawWorld()));
 writeFileSync(join(to, 'packages.txt'), `${installed(kept).join('\n')}\n`);
 writeFileSync(join(to, 'LICENSES.txt'), licencesOf(chunks));
 
@@ -58,7 +62,7 @@ async function writeProgram(): Promise<readonly OutputChunk[]> {
     input: Object.fromEntries(entries),
     platform: 'node',
     external,
-    plugins: [ownFiles()],
+    plugins: [lightHttp(), ownFiles()],
     output: { ...written, format: 'esm', entryFileNames: '[name].js', chunkFileNames: '[name]-[hash].js' },
   });
   return output.filter((one) => one.type === 'chunk');
@@ -71,7 +75,7 @@ async function writeRequired(): Promise<readonly OutputChunk[]> {
         cwd: root,
         input: { [entryName(name)]: name },
         platform: 'node',
-        external,
+        external: [...external, 'http', 'node:http'],
         output: { ...written, format: 'cjs', entryFileNames: '[name].cjs', codeSplitting: false },
       }),
     ),
@@ -82,6 +86,28 @@ async function writeRequired(): Promise<readonly OutputChunk[]> {
 // `src/store/chore-thread.ts` is `dist/store-chore-thread.js`: as all chunks lie in dist/, `import.meta.url` is a place there.
 function entryName(file: string): string {
   return file.replace(/\.[jt]s$/, '').replaceAll('/', '-');
+}
+
+/**
+ * Takes `node:http` without its WebSocket, which nothing here uses: an `import` reads every export, and that one loads Node's
+ * own undici, 2.4 MB of objects and 50 ms of CPU in each thread.
+ */
+function lightHttp(): Plugin {
+  const light = '\0light-http';
+  const names = Object.entries(Object.getOwnPropertyDescriptors(http)).flatMap(([name, descriptor]) =>
+    'value' in descriptor || ['globalAgent', 'maxHeaderSize'].includes(name) ? [name] : [],
+  );
+  return {
+    name: 'light-http',
+    resolveId(id, _importer, { kind }) {
+      if (!isHttp(id)) return null;
+      return kind === 'require-call' ? { id: 'node:http', external: true } : light;
+    },
+    load: (id) =>
+      id === light
+        ? `const http = process.getBuiltinModule('node:http');\nexport default http;\nexport const { ${names.join(', ')} } = http;`
+        : null,
+  };
 }
 
 /** Has each source find the files beside it and the packages that it requires, from wherever its chunk is. */

@@ -37,7 +37,11 @@ const context: CommandContext = {
   stop: stop.signal,
   onHangup: (action) => void process.on('SIGHUP', action),
   onSignals,
-  guardStop: () => void setInterval(guardStop(stop.signal), goesOnEveryMs).unref(),
+  guardStop() {
+    const guard = guardStop(stop.signal);
+    if (guard !== null) setInterval(() => guard.goesOn(), goesOnEveryMs).unref();
+    return guard;
+  },
   output: process.stdout,
   errors: process.stderr,
   interactive: process.stdout.isTTY,

@@ -17,8 +17,6 @@ if (major < 24 || (major === 24 && minor < 12)) {
   setFlagsFromString('--semi-space-growth-factor=1');
   // That is for this thread, which grows later; others begin with what holds a second of checks.
   setFlagsFromString('--min-semi-space-size=4');
-  // V8 would let garbage grow to three times what is in use before it looks for it, and keeps the room: half as much again does.
-  setFlagsFromString('--heap-growing-percent=50');
   cacheCompiledCode(process.env);
   // A checkout runs its sources; what was packed or built has them as JavaScript.
   await import(existsSync(new URL('./main.ts', import.meta.url)) ? './main.ts' : '../dist/main.js');

@@ -4,6 +4,7 @@ import type { Boot } from '#kernel/boot.ts';
 import type { Clock } from '#kernel/clock.ts';
 import type { Log } from '#kernel/log.ts';
 import type { Random } from '#kernel/random.ts';
+import type { StopGuard } from '#kernel/stop-watch.ts';
 import type { MetricsSources } from '#metrics/metrics.ts';
 import type { LateVote } from '#monitor/judge/round-record.ts';
 import type { Monitor } from '#monitor/monitor.ts';
@@ -29,6 +30,8 @@ export interface CheckRunnerEnvironment {
   readonly boot?: Boot | null;
   /** Whether another hub judged until a moment ago and handed over. */
   readonly isHandedOver?: () => boolean;
+  /** What the threads of nodes relieve. */
+  readonly guard?: StopGuard | null;
   /** Default: `renewalTimes`. */
   readonly renewal?: RenewalTimes;
 }
@@ -89,7 +92,7 @@ async function checkHere(
   store: LateStore,
   listeners: CheckingListeners,
 ): Promise<CheckRunner> {
-  const { clock, log } = environment;
+  const { clock, log, guard } = environment;
   const remote = nats === null ? null : await openNats(nats, store, listeners, environment);
   const threads = createThreadTransport({
     nodes: nodes.map(({ info, localAddress, inFlight, asnFile, dockerSocket, systemdSocket, plugins }) => ({
@@ -110,6 +113,7 @@ async function checkHere(
       },
     })),
     module: new URL('../node/thread.ts', import.meta.url),
+    guard,
     clock,
     log,
   });

@@ -5,6 +5,7 @@ import type { Log } from '#kernel/log.ts';
 import { exposedAdvice, isExposed } from '#kernel/private-files.ts';
 import type { Random } from '#kernel/random.ts';
 import type { Secret } from '#kernel/secret.ts';
+import type { StopGuard } from '#kernel/stop-watch.ts';
 import { openSpool } from '#node/spool.ts';
 import { inboxOf } from '#protocol/nodes.ts';
 import { parseSeed, readSeed } from '#transport/nats/keys.ts';
@@ -16,6 +17,8 @@ export interface NodeProcessEnvironment {
   readonly random: Random;
   readonly log: Log;
   readonly version: string;
+  /** What the thread that checks relieves. */
+  readonly guard?: StopGuard | null;
 }
 
 /** A running node on a machine of its own. */
@@ -30,7 +33,7 @@ const finishMs = 4_000;
 
 /** Starts a node: tries out what it can do, then offers that to its hub. Rejects with a catalogued error. */
 export async function startNodeProcess(config: NodeConfig, environment: NodeProcessEnvironment): Promise<NodeProcess> {
-  const { clock, random, log, version } = environment;
+  const { clock, random, log, version, guard } = environment;
   const { name, servers, ca } = config;
   const seed = await seedOf(config);
   if ('file' in config.seed && (await isExposed(config.seed.file)))
@@ -60,6 +63,7 @@ export async function startNodeProcess(config: NodeConfig, environment: NodeProc
       },
     ],
     module: new URL('../node/thread.ts', import.meta.url),
+    guard,
     clock,
     log,
   });

@@ -15,6 +15,7 @@ import type {
   Selection,
   TargetBudget,
   TargetFigures,
+  TargetPage,
 } from './reader.ts';
 import { readSeries } from './series.ts';
 import type { HistorySource } from './source.ts';
@@ -65,7 +66,12 @@ export function createReader({ source, targets, clock }: ReaderOptions): History
   }
 
   return {
-    now: async (of) => targetsNow(source, known(of), clock),
+    now: async (of, page) =>
+      targetsNow(
+        source,
+        onPage(known(of), page, ({ name }) => name),
+        clock,
+      ),
     async rounds(target, { before = clock.now() + 1, limit }) {
       return lastRounds(source, target, { before, limit });
     },
@@ -77,10 +83,10 @@ export function createReader({ source, targets, clock }: ReaderOptions): History
     async figures(query) {
       return figuresOf(await readAll(query), cut(query), query.node ?? null);
     },
-    async byTarget(query) {
+    async byTarget(query, page) {
       const byName = new Map(targets().map((target) => [target.name, target]));
       const all: TargetFigures[] = [];
-      for (const target of namesOf(query.of)) {
+      for (const target of onPage(namesOf(query.of), page, (name) => name)) {
         const figures: HistoryFigures = figuresOf([read(target, query)], cut(query), query.node ?? null);
         const budget = query.node === undefined ? budgetAt(byName.get(target), figures.to) : null;
         all.push({ target, ...figures, budget });
@@ -122,4 +128,10 @@ export function createReader({ source, targets, clock }: ReaderOptions): History
       return { resultsFrom, hoursFrom, daysFrom };
     },
   };
+}
+
+function onPage<Row>(rows: readonly Row[], page: TargetPage | undefined, nameOf: (row: Row) => string): readonly Row[] {
+  if (page === undefined) return rows;
+  const { after, limit } = page;
+  return (after === undefined ? rows : rows.filter((row) => nameOf(row) > after)).slice(0, limit);
 }

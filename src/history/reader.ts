@@ -10,14 +10,14 @@ import type { Latency, OutcomeCounts } from './tally.ts';
 
 /** How things were. It is asked for what was committed: a round that ended within the last second may be missing. */
 export interface HistoryReader {
-  /** Every configured target as it is now, or those of a selection, by name. */
-  now(of?: Selection): Promise<readonly TargetNow[]>;
+  /** Every configured target as it is now, or those of a selection, or of a page of it, by name. */
+  now(of?: Selection, page?: TargetPage): Promise<readonly TargetNow[]>;
   /** The newest rounds before `before` (default: now) with all votes, the newest first; at most `limit`, and at most 7 days back. */
   rounds(target: string, options: { readonly before?: number; readonly limit: number }): Promise<readonly PastRound[]>;
   /** The figures of a span, of all targets of the selection together. */
   figures(query: FiguresQuery): Promise<HistoryFigures>;
-  /** The same for each target of the selection, by name, with what is left of its objective's budget. */
-  byTarget(query: FiguresQuery): Promise<readonly TargetFigures[]>;
+  /** The same for each target of the selection, or of a page of it, by name, with what is left of its objective's budget. */
+  byTarget(query: FiguresQuery, page?: TargetPage): Promise<readonly TargetFigures[]>;
   /** The same for each node that had a result, by name. */
   byNode(query: Omit<FiguresQuery, 'node'>): Promise<readonly NodeFigures[]>;
   /** Figures in steps, for charts: all parts of the span in order, those without any result too. */
@@ -43,6 +43,13 @@ export type Selection =
   | { readonly target: string }
   | { readonly label: string; readonly value: string }
   | { readonly all: true };
+
+/** A part of a selection, so that only that part is computed. */
+export interface TargetPage {
+  /** Only targets whose names come after this one. */
+  readonly after?: string | undefined;
+  readonly limit: number;
+}
 
 /** What is to be seen of a span. `of` is all targets if it is not said, `node` all nodes. */
 export interface FiguresQuery extends TimeSpan {

@@ -62,18 +62,20 @@ const [minuteMs, hourMs, dayMs] = [60_000, 3_600_000, 86_400_000];
 /** A language of a parsed file; texts that it lacks are those of `fallback`. */
 export function createLanguage(code: string, file: LanguageFile, fallback: LanguageFile = file): VisitorLanguage {
   const { name, locale } = file;
-  const plural = new Intl.PluralRules(locale);
-  const number = new Intl.NumberFormat(locale);
-  const share = new Intl.NumberFormat(locale, { style: 'percent', maximumFractionDigits: 3 });
-  const time = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'short', timeZone: 'UTC' });
-  const day = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeZone: 'UTC' });
-  const month = new Intl.DateTimeFormat(locale, { year: 'numeric', month: 'long', timeZone: 'UTC' });
-  const lists = new Intl.ListFormat(locale);
+  const plural = onceAsked(() => new Intl.PluralRules(locale));
+  const number = onceAsked(() => new Intl.NumberFormat(locale));
+  const share = onceAsked(() => new Intl.NumberFormat(locale, { style: 'percent', maximumFractionDigits: 3 }));
+  const dateFormat = (options: Intl.DateTimeFormatOptions) =>
+    onceAsked(() => new Intl.DateTimeFormat(locale, { ...options, timeZone: 'UTC' }));
+  const time = dateFormat({ dateStyle: 'medium', timeStyle: 'short' });
+  const day = dateFormat({ dateStyle: 'medium' });
+  const month = dateFormat({ year: 'numeric', month: 'long' });
+  const lists = onceAsked(() => new Intl.ListFormat(locale));
 
   function textOf(key: TextKey, count: unknown): string {
     const text = file.texts[key] ?? fallback.texts[key] ?? key;
     if (typeof text === 'string') return text;
-    return (typeof count === 'number' ? text[plural.select(count)] : undefined) ?? text.other ?? key;
+    return (typeof count === 'number' ? text[plural().select(count)] : undefined) ?? text.other ?? key;
   }
 
   function pieces<Value>(key: TextKey, values: Readonly<Record<string, Value>>): readonly (string | Value)[] {
@@ -93,11 +95,11 @@ export function createLanguage(code: string, file: LanguageFile, fallback: Langu
     pieces,
     say: (key, values = {}) =>
       pieces(key, values)
-        .map((piece) => (typeof piece === 'number' ? number.format(piece) : piece))
+        .map((piece) => (typeof piece === 'number' ? number().format(piece) : piece))
         .join(''),
-    time: (at) => `${time.format(at)} UTC`,
-    day: (at) => day.format(at),
-    month: (text) => month.format(Date.parse(`${text}-01`)),
+    time: (at) => `${time().format(at)} UTC`,
+    day: (at) => day().format(at),
+    month: (text) => month().format(Date.parse(`${text}-01`)),
     duration(ms) {
       const seconds = Math.round(ms / 1_000);
       const units = [
@@ -114,7 +116,13 @@ export function createLanguage(code: string, file: LanguageFile, fallback: Langu
       );
     },
     percent: (one) =>
-      share.format(one >= 1 ? 1 : Math.floor(one * (one > 0.99 ? 1e5 : 1e4)) / (one > 0.99 ? 1e5 : 1e4)),
-    list: (names) => lists.format(names),
+      share().format(one >= 1 ? 1 : Math.floor(one * (one > 0.99 ? 1e5 : 1e4)) / (one > 0.99 ? 1e5 : 1e4)),
+    list: (names) => lists().format(names),
   };
+}
+
+// The formats of all languages take 2 MB, and most programs show few of them.
+function onceAsked<Format>(make: () => Format): () => Format {
+  let made: Format | null = null;
+  return () => (made ??= make());
 }

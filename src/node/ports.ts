@@ -46,6 +46,8 @@ export interface AgentOptions {
   readonly types?: readonly CheckTypeName[] | undefined;
   /** Shared with the hub: which checks of watched targets run, so that it is known when the thread is lost. */
   readonly busy?: SharedArrayBuffer;
+  /** What the main thread shares so that this one guards the stop of the process, as in `StopGuard`. */
+  readonly guard?: SharedArrayBuffer | undefined;
 }
 
 export type Capabilities = Readonly<Partial<Record<CheckTypeName, Capability>>>;
@@ -93,7 +95,7 @@ export type HubMessage =
 
 /** What a node in a thread says to the hub. */
 export type NodeMessage =
-  | { readonly kind: 'ready'; readonly capabilities: Capabilities }
+  | { readonly kind: 'ready'; readonly capabilities: Capabilities; readonly isGuarding?: boolean }
   | { readonly kind: 'watching'; readonly number: number; readonly since: number }
   | { readonly kind: 'seen'; readonly observations: readonly Observation[]; readonly isNews: boolean }
   | { readonly kind: 'interim'; readonly id: number; readonly detail: unknown }

@@ -5,6 +5,7 @@ import { createPunctualClock } from '#kernel/punctual.ts';
 import { systemRandom } from '#kernel/random.ts';
 import { nameSourcesInStackTraces } from '#kernel/stack-traces.ts';
 import { collectGarbage } from '#kernel/startup-garbage.ts';
+import { createStopWatch, type StopWatch } from '#kernel/stop-watch.ts';
 import { startAgent } from './agent.ts';
 import type { AgentOptions, NodeMessage, HubMessage } from './ports.ts';
 import { watchTargets } from './watching.ts';
@@ -18,6 +19,7 @@ nameSourcesInStackTraces();
 
 async function main(port: NonNullable<typeof parentPort>, options: AgentOptions): Promise<void> {
   const agent = await startAgent(options, systemClock, systemRandom);
+  const stopWatch = await stopWatchOf(options);
   const running = new Map<number, AbortController>();
   const say = (message: NodeMessage) => port.postMessage(message);
   const busy = options.busy === undefined ? null : new Uint8Array(options.busy);
@@ -65,6 +67,7 @@ async function main(port: NonNullable<typeof parentPort>, options: AgentOptions)
   };
 
   const report = () => {
+    stopWatch?.look();
     say({ kind: 'health', health: { ...agent.health(), skipped: watching.skipped } });
     timer = systemClock.after(healthEveryMs, report);
   };
@@ -102,7 +105,18 @@ async function main(port: NonNullable<typeof parentPort>, options: AgentOptions)
   // Before any check is due: Node would hold what it has for its cache until the end, and writing it holds up the thread.
   flushCompileCache();
   collectGarbage();
-  say({ kind: 'ready', capabilities: agent.capabilities });
+  say({ kind: 'ready', capabilities: agent.capabilities, isGuarding: stopWatch !== null });
+}
+
+/** Null where the hub's own thread has to guard the stop. */
+async function stopWatchOf({ guard }: AgentOptions): Promise<StopWatch | null> {
+  if (guard === undefined) return null;
+  try {
+    return await createStopWatch(guard);
+  } catch {
+    // There is no C library to call, and the hub hears so.
+    return null;
+  }
 }
 
 if (parentPort === null) throw new Error('node/thread.ts runs as a worker thread only');

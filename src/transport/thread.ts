@@ -2,6 +2,7 @@ import { Worker } from 'node:worker_threads';
 import { type Clock, endsWithin, orAbort } from '#kernel/clock.ts';
 import { messageOf } from '#kernel/errors.ts';
 import type { Log } from '#kernel/log.ts';
+import type { StopGuard } from '#kernel/stop-watch.ts';
 import type { RunListener } from '#protocol/run-listener.ts';
 import { type AgentOptions, type NodeMessage, shareOfApi, type HubMessage } from '#node/ports.ts';
 import {
@@ -13,6 +14,7 @@ import {
   type Transport,
 } from '#service/ports.ts';
 import { createThreadWatching } from './assigned.ts';
+import { createGuardDuty } from './guard-duty.ts';
 import { type Watchdog, startWatchdog } from './watchdog.ts';
 import { createSuspects, type CrashSuspects } from './suspects.ts';
 import { createCalls } from './thread-calls.ts';
@@ -41,6 +43,8 @@ export interface ThreadTransportOptions {
   /** The module that a node's thread runs. */
   readonly module: URL;
   readonly times?: ThreadTimes;
+  /** What threads relieve as long as they go on; none by default. */
+  readonly guard?: StopGuard | null | undefined;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -100,7 +104,7 @@ interface ThreadContext {
 
 function createNodeThread({ info, options }: ThreadNode, parts: ThreadTransportOptions, shared: ThreadContext) {
   const { suspects } = shared;
-  const { module, clock, times = threadTimes } = parts;
+  const { module, clock, times = threadTimes, guard = null } = parts;
   const log = parts.log.child({ node: info.name });
   const start = createStart();
   const watch = suspects.watch();
@@ -112,12 +116,13 @@ function createNodeThread({ info, options }: ThreadNode, parts: ThreadTransportO
   let isReady = false;
   let isClosing = false;
   let reason: string | null = 'starting';
-  let restartMs = firstRestartMs;
-  let restart: Disposable | null = null;
+  const restarts = createRestarts(clock);
   let silence: Watchdog | null = null;
+  const duty = createGuardDuty(options, guard);
+  const given = () => ({ ...options, busy: watching.busy, guard: duty.shared });
   let worker = launch();
   function launch(): Worker {
-    const launched = startWorker(module, { ...options, busy: watching.busy }, `node ${info.name}`, { hear, lose });
+    const launched = startWorker(module, given(), `node ${info.name}`, { hear, lose });
     silence?.[Symbol.dispose]();
     silence = startWatchdog(clock, times.lookMs, (looks) => {
       if (looks < (isReady ? times.looksUntilSilent : times.looksUntilStarted)) return;
@@ -133,6 +138,7 @@ function createNodeThread({ info, options }: ThreadNode, parts: ThreadTransportO
     switch (message.kind) {
       case 'ready':
         ({ capabilities } = message);
+        if (message.isGuarding === true && !isClosing) duty.begin();
         isReady = true;
         reason = null;
         log.debug({ capabilities }, 'node is ready');
@@ -142,7 +148,7 @@ function createNodeThread({ info, options }: ThreadNode, parts: ThreadTransportO
       case 'health':
         ({ health } = message);
         watch.spoke();
-        restartMs = firstRestartMs;
+        restarts.reset();
         break;
       case 'watching':
       case 'seen':
@@ -157,7 +163,8 @@ function createNodeThread({ info, options }: ThreadNode, parts: ThreadTransportO
 
   // Called for the same thread by "error", "exit" and silence: only the first call counts.
   function lose(lost: Worker, why: string): void {
-    if (lost !== worker || restart !== null) return;
+    if (lost !== worker || restarts.isWaiting) return;
+    duty.end();
     silence?.[Symbol.dispose]();
     isReady = false;
     reason = why;
@@ -165,17 +172,13 @@ function createNodeThread({ info, options }: ThreadNode, parts: ThreadTransportO
     shared.lookAtRefusals();
     calls.completeAll(nodeGoneOutcome(`the node was lost: ${why}`));
     if (isClosing) return start.wake();
-    log.error({ reason: why, restartMs }, 'node crashed; restarting it');
-    restart = clock.after(restartMs, () => {
-      restart = null;
-      worker = launch();
-    });
-    restartMs = Math.min(restartMs * 2, longestRestartMs);
+    log.error({ reason: why, restartMs: restarts.nextMs }, 'node crashed; restarting it');
+    restarts.begin(() => (worker = launch()));
     start.wake();
   }
 
   async function run(command: NodeCommand, signal: AbortSignal, listener?: RunListener): Promise<RunOutcome> {
-    if (!isReady && restart === null && !isClosing) await orAbort(start.next(), signal);
+    if (!isReady && !restarts.isWaiting && !isClosing) await orAbort(start.next(), signal);
     if (!isReady || isClosing) return nodeGoneOutcome(`the node is not there: ${reason ?? 'closing'}`);
     const refusal = suspects.refusal(command);
     if (refusal !== null) return suspendedOutcome(refusal);
@@ -189,7 +192,8 @@ function createNodeThread({ info, options }: ThreadNode, parts: ThreadTransportO
 
   async function close(): Promise<void> {
     isClosing = true;
-    for (const timer of [restart, silence]) timer?.[Symbol.dispose]();
+    duty.end();
+    for (const timer of [restarts, silence]) timer?.[Symbol.dispose]();
     start.wake();
     await endThread(worker, () => send({ kind: 'close' }), { clock, log });
   }
@@ -201,9 +205,32 @@ function createNodeThread({ info, options }: ThreadNode, parts: ThreadTransportO
     watching,
     status(): NodeStatus {
       const load = calls.count / ((options.running + options.queued) * shareOfApi);
-      const starting = reason === 'starting';
-      return { info, online: isReady, starting, keepsTime: true, reason, capabilities, load, ...figuresOf(health) };
+      const states = { online: isReady, starting: reason === 'starting', keepsTime: true };
+      return { info, ...states, reason, capabilities, load, ...figuresOf(health) };
     },
+  };
+}
+
+/** When a lost thread is started again: later each time, until `reset`. */
+function createRestarts(clock: Clock) {
+  let timer: Disposable | null = null;
+  let nextMs = firstRestartMs;
+  return {
+    get isWaiting() {
+      return timer !== null;
+    },
+    get nextMs() {
+      return nextMs;
+    },
+    reset: () => void (nextMs = firstRestartMs),
+    begin(restart: () => void): void {
+      timer = clock.after(nextMs, () => {
+        timer = null;
+        restart();
+      });
+      nextMs = Math.min(nextMs * 2, longestRestartMs);
+    },
+    [Symbol.dispose]: () => timer?.[Symbol.dispose](),
   };
 }
 

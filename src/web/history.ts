@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify';
 import type { PastDelivery } from '#history/incidents.ts';
-import type { HistoryFigures, HistoryReader } from '#history/reader.ts';
+import type { HistoryFigures, HistoryReader, TargetPage } from '#history/reader.ts';
 import type { TimeSpan } from '#history/span.ts';
 import type { Clock } from '#kernel/clock.ts';
 import { dayMs } from '#kernel/units.ts';
@@ -36,7 +36,7 @@ type NameRoute = { Params: { name: string } };
 function addTargets(app: FastifyInstance, history: HistoryReader, spanOf: SpanOf): void {
   app.get('/api/v1/targets', async (request, reply) => {
     const { label: of, ...page } = TargetsQuery.parse(request.query);
-    const { rows, next } = pageOf(await history.now(of), page, ({ name }) => name);
+    const { rows, next } = cutAt(page.limit, await history.now(of, oneMore(page)), ({ name }) => name);
     return answer(request, reply, { ok: 1, targets: rows.map((row) => timesOf(row)), next });
   });
   app.get<NameRoute>('/api/v1/targets/:name', async (request, reply) => {
@@ -79,22 +79,20 @@ function addRest(app: FastifyInstance, history: HistoryReader, spanOf: SpanOf): 
   app.get('/api/v1/report', async (request, reply) => {
     const { label: of, from, to, ...page } = ReportQuery.parse(request.query);
     const span = spanOf({ from, to }, 30 * dayMs);
-    const { rows, next } = pageOf(await history.byTarget({ ...span, of }), page, ({ target }) => target);
+    const figures = await history.byTarget({ ...span, of }, oneMore(page));
+    const { rows, next } = cutAt(page.limit, figures, ({ target }) => target);
     const total: HistoryFigures = await history.figures({ ...span, of });
     return answer(request, reply, { ok: 1, total: timesOf(total), targets: rows.map((row) => timesOf(row)), next });
   });
 }
 
-function pageOf<Row>(
-  rows: readonly Row[],
-  page: { limit: number; after?: string | undefined },
-  nameOf: (row: Row) => string,
-) {
-  const { limit, after } = page;
-  const rest = after === undefined ? rows : rows.filter((row) => nameOf(row) > after);
-  const shown = rest.slice(0, limit);
+// The row after a page shows that there is another page.
+const oneMore = ({ after, limit }: TargetPage): TargetPage => ({ after, limit: limit + 1 });
+
+function cutAt<Row>(limit: number, rows: readonly Row[], nameOf: (row: Row) => string) {
+  const shown = rows.slice(0, limit);
   const last = shown.at(-1);
-  return { rows: shown, next: rest.length > limit && last !== undefined ? nameOf(last) : null };
+  return { rows: shown, next: rows.length > limit && last !== undefined ? nameOf(last) : null };
 }
 
 // Without what only the outbox needs to know.

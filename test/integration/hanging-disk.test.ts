@@ -3,12 +3,14 @@ import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { makeKeyPair } from '#transport/nats/keys.ts';
 import { eventually } from '../support/program.ts';
 
 // A disk whose system calls never come back holds up the thread that hears signals.
 
 const watchpost = new URL('../../src/watchpost.js', import.meta.url).pathname;
+const hangMain = new URL('../fixtures/hang-main.mjs', import.meta.url).href;
 let folder: string;
 let child: ChildProcess | null = null;
 
@@ -22,7 +24,7 @@ afterEach(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-function start(data: string): ChildProcess {
+function configure(data: string, rest = ''): string {
   const path = join(folder, 'watchpost.yaml');
   writeFileSync(
     path,
@@ -30,17 +32,49 @@ function start(data: string): ChildProcess {
 http: { listen: "127.0.0.1:0" }
 defaults: { every: 1s }
 targets: { shop: { check: tcp, host: "127.0.0.1:1" } }
-`,
+${rest}`,
   );
-  const started = spawn(process.execPath, [watchpost, 'run', '--config', path, '--log-level', 'fatal'], {
+  return path;
+}
+
+function launch(args: readonly string[], env: Readonly<Record<string, string>> = {}): ChildProcess {
+  const started = spawn(process.execPath, [watchpost, ...args, '--log-level', 'fatal'], {
+    env: { ...process.env, ...env },
     stdio: ['ignore', 'inherit', 'inherit'],
   });
   child = started;
   return started;
 }
 
+const start = (data: string) => launch(['run', '--config', configure(data)]);
+
 const waitsIn = (pid: number) => readFileSync(`/proc/${pid}/task/${pid}/wchan`, 'utf8');
 const threadsOf = (pid: number) => readdirSync(`/proc/${pid}/task`).length;
+
+/** Which threads look whether the main one goes on, by name. */
+function guardsOf({ pid = 0 }: ChildProcess): readonly string[] {
+  return readdirSync(`/proc/${pid}/task`)
+    .map((thread) => readFileSync(`/proc/${pid}/task/${thread}/comm`, 'utf8').trim())
+    .filter((name) => name === 'stop guard' || name.startsWith('node '))
+    .toSorted();
+}
+
+/** What has the main thread hang from SIGUSR2 on, and ends every other thread once there is a file "crash". */
+function hanging(): Readonly<Record<string, string>> {
+  const fifo = join(folder, 'fifo');
+  execFileSync('mkfifo', [fifo]);
+  return { NODE_OPTIONS: `--import=${hangMain}`, HANG_FIFO: fifo, HANG_CRASH: join(folder, 'crash') };
+}
+
+async function endsThoughItHangs(program: ChildProcess): Promise<void> {
+  const exit = once(program, 'exit');
+  program.kill('SIGUSR2');
+  await eventually(30_000, () => expect(waitsIn(program.pid ?? 0)).toBe('wait_for_partner'));
+  const askedAt = performance.now();
+  program.kill('SIGTERM');
+  expect(await exit).toEqual([143, null]);
+  expect(performance.now() - askedAt).toBeLessThan(10_500);
+}
 
 test.skipIf(process.platform !== 'linux').each(['SIGTERM', 'SIGINT'] as const)(
   'a program whose main thread hangs in a system call ends by %s all the same',
@@ -54,6 +88,55 @@ test.skipIf(process.platform !== 'linux').each(['SIGTERM', 'SIGINT'] as const)(
     await eventually(30_000, () => expect(waitsIn(program.pid ?? 0)).toBe('wait_for_partner'));
     program.kill(signal);
     expect(await exit).toEqual([signal === 'SIGTERM' ? 143 : 130, null]);
+  },
+);
+
+describe.skipIf(process.platform !== 'linux')(
+  'a program that hangs later ends by SIGTERM',
+  { timeout: 180_000 },
+  () => {
+    test('with the thread of its node as the only one that looks', async () => {
+      const program = launch(['run', '--config', configure(join(folder, 'watchpost.db'))], hanging());
+      await eventually(20_000, () => expect(guardsOf(program)).toEqual(['node zz1']));
+      await endsThoughItHangs(program);
+    });
+
+    test('as a node on a machine of its own', async () => {
+      const seed = join(folder, 'seed');
+      writeFileSync(seed, makeKeyPair().seed.reveal(), { mode: 0o600 });
+      const args = ['--name', 'de1', '--servers', 'nats://127.0.0.1:1', '--seed-file', seed];
+      const program = launch(['node', ...args, '--spool-file', join(folder, 'spool.db')], hanging());
+      await eventually(20_000, () => expect(guardsOf(program)).toEqual(['node de1']));
+      await endsThoughItHangs(program);
+    });
+
+    test('while the thread of its node is gone, and after a new one took over', async () => {
+      const environment = hanging();
+      const program = launch(['run', '--config', configure(join(folder, 'watchpost.db'))], environment);
+      await eventually(20_000, () => expect(guardsOf(program)).toEqual(['node zz1']));
+      writeFileSync(environment['HANG_CRASH'] ?? '', '');
+      await eventually(20_000, () => expect(guardsOf(program)).toEqual(['stop guard']));
+      rmSync(environment['HANG_CRASH'] ?? '');
+      await eventually(20_000, () => expect(guardsOf(program)).toEqual(['node zz1']));
+      await endsThoughItHangs(program);
+    });
+
+    test('after a reload took away its last node', async () => {
+      const data = join(folder, 'watchpost.db');
+      const program = launch(['run', '--config', configure(data)], hanging());
+      await eventually(20_000, () => expect(guardsOf(program)).toEqual(['node zz1']));
+      configure(data, 'service: { url: "http://127.0.0.1:1/" }\n');
+      program.kill('SIGHUP');
+      await eventually(60_000, () => expect(guardsOf(program)).toEqual(['stop guard']));
+      await endsThoughItHangs(program);
+    });
+
+    test('with plugins, whose start may hang as well: by a thread of its own', async () => {
+      const path = configure(join(folder, 'watchpost.db'), 'plugins: { any: [/bin/true] }\n');
+      const program = launch(['run', '--config', path], hanging());
+      await eventually(20_000, () => expect(guardsOf(program)).toEqual(['node zz1', 'stop guard']));
+      await endsThoughItHangs(program);
+    });
   },
 );
 

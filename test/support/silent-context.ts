@@ -10,7 +10,7 @@ export function silentContext(): CommandContext {
     pid: process.pid,
     stop: new AbortController().signal,
     onHangup: () => {},
-    guardStop: () => {},
+    guardStop: () => null,
     onSignals: () => ({ [Symbol.dispose]: () => {} }),
     output: new PassThrough().resume(),
     errors: new PassThrough().resume(),

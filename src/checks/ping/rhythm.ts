@@ -24,6 +24,8 @@ const pauseMs = 1;
 
 export function createRhythm(clock: Clock, read: () => void): Rhythm {
   const members = new Set<RhythmMember>();
+  // When the next member is to be woken. A variable that a callback sets would be a new object each time.
+  const next = new Float64Array(1);
   let beatAt = Number.NEGATIVE_INFINITY;
   let timer: Disposable | null = null;
   let dueAt = Number.POSITIVE_INFINITY;
@@ -33,13 +35,13 @@ export function createRhythm(clock: Clock, read: () => void): Rhythm {
     read();
     const now = (beatAt = clock.elapsed());
     let sent = 0;
-    let next = Number.POSITIVE_INFINITY;
+    next[0] = Number.POSITIVE_INFINITY;
     // An iterator would make an object for each of them.
     members.forEach((member) => {
       if (member.beat(now, sent < mostAtOnce)) sent += 1;
-      next = Math.min(next, member.until);
+      next[0] = Math.min(next[0] ?? 0, member.until);
     });
-    arm(sent === mostAtOnce ? Math.max(next, now + pauseMs) : next);
+    arm(sent === mostAtOnce ? Math.max(next[0], now + pauseMs) : next[0]);
   }
 
   function arm(at: number): void {

@@ -20,7 +20,7 @@ export async function runNode(
   { config: path, logLevel, settings }: NodeOptions,
   context: CommandContext,
 ): Promise<number> {
-  context.guardStop();
+  const guard = context.guardStop();
   using _malloc = await keepMallocSmall(systemClock, context.env['MALLOC_ARENA_MAX'] !== undefined);
   const config = await loadNodeConfig({ path: path ?? null, env: context.env, flags: settings, cwd: context.cwd });
   const log = createLog({ level: logLevel, pretty: context.interactive, fd: 2 });
@@ -29,6 +29,7 @@ export async function runNode(
     random: systemRandom,
     log,
     version: context.version,
+    guard,
   });
   // As in `run`.
   flushCompileCache();

@@ -21,14 +21,14 @@ export async function run(
   options: { readonly config: string; readonly logLevel: LogLevel },
   context: CommandContext,
 ): Promise<number> {
-  context.guardStop();
+  const guard = context.guardStop();
   using open = new DisposableStack();
   open.use(await keepMallocSmall(systemClock, context.env['MALLOC_ARENA_MAX'] !== undefined));
   const log = createLog({ level: options.logLevel, pretty: context.interactive, fd: 2 });
   using source = openConfigSource({ path: options.config, env: context.env, clock: systemClock, log });
   const config = await source.load();
   const { version, pid } = context;
-  const environment = { clock: systemClock, random: systemRandom, log, version, pid, boot: await currentBoot() };
+  const environment = { clock: systemClock, random: systemRandom, log, version, pid, guard, boot: await currentBoot() };
   const daemon = await startDaemon(config, environment, source);
   context.onHangup(
     () => void daemon.reload('SIGHUP').catch((error: unknown) => log.error({ err: error }, 'reload failed')),

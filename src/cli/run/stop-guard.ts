@@ -1,20 +1,52 @@
 import { Worker } from 'node:worker_threads';
-
-// A system call on a hanging disk blocks the main thread, and then no signal handler runs.
+import { type StopGuard, stopGuardPlaces } from '#kernel/stop-watch.ts';
 
 /** How often the main thread has to show that it goes on, in milliseconds. */
 export const goesOnEveryMs = 2_000;
 
+/** The guard in the thread that may hang. */
+export interface MainStopGuard extends StopGuard {
+  /** To be called often enough: the main thread goes on. */
+  goesOn(): void;
+}
+
 /**
- * Ends the process after SIGTERM or SIGINT even if its main thread hangs: then it saves nothing. A thread of its own
- * sleeps as long as the main one calls the result often enough. Nothing is done if there is no Linux, or no way to call its C
- * library.
+ * Guards the stop of this process until it ends. A thread of its own sleeps as long as the main one goes on; it is there
+ * while no other thread relieves it. Null if there is no Linux; nothing is done if there is no way to call its C library.
  */
-export function guardStop(stop: AbortSignal): () => void {
-  if (process.platform !== 'linux') return () => {};
+export function guardStop(stop: AbortSignal): MainStopGuard | null {
+  if (process.platform !== 'linux') return null;
   const shared = new SharedArrayBuffer(8);
   const state = new Int32Array(shared);
-  const worker = new Worker(new URL('./stop-guard-thread.js', import.meta.url), {
+  const { tick, stopping } = stopGuardPlaces;
+  let own: Worker | null = startThread(shared);
+  let others = 0;
+  stop.addEventListener('abort', () => Atomics.store(state, stopping, 1), { once: true });
+  return {
+    shared,
+    goesOn() {
+      Atomics.add(state, tick, 1);
+      Atomics.notify(state, tick);
+    },
+    relieve() {
+      others += 1;
+      void own?.terminate();
+      own = null;
+      let isOver = false;
+      return {
+        [Symbol.dispose]() {
+          if (isOver) return;
+          isOver = true;
+          others -= 1;
+          if (others === 0) own = startThread(shared);
+        },
+      };
+    },
+  };
+}
+
+function startThread(shared: SharedArrayBuffer): Worker {
+  const worker = new Worker(new URL('./stop-guard-thread.ts', import.meta.url), {
     workerData: shared,
     name: 'stop guard',
     resourceLimits: { maxOldGenerationSizeMb: 16, maxYoungGenerationSizeMb: 1 },
@@ -22,9 +54,5 @@ export function guardStop(stop: AbortSignal): () => void {
   // A guard that cannot work is no reason to end.
   worker.on('error', () => {});
   worker.unref();
-  stop.addEventListener('abort', () => Atomics.store(state, 1, 1), { once: true });
-  return () => {
-    Atomics.add(state, 0, 1);
-    Atomics.notify(state, 0);
-  };
+  return worker;
 }

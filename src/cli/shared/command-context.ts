@@ -1,4 +1,5 @@
 import type { Writable } from 'node:stream';
+import type { StopGuard } from '#kernel/stop-watch.ts';
 
 /** What a command gets from outside: everything that main.ts alone may touch. */
 export interface CommandContext {
@@ -9,7 +10,7 @@ export interface CommandContext {
   /** Aborted by the first SIGINT or SIGTERM. */
   readonly stop: AbortSignal;
   /** From now on the process ends soon after SIGTERM or SIGINT, even if its main thread hangs. */
-  readonly guardStop: () => void;
+  readonly guardStop: () => StopGuard | null;
   /** From now on SIGHUP calls `action` instead of ending the process. */
   readonly onHangup: (action: () => void) => void;
   /**

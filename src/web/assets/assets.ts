@@ -7,7 +7,7 @@ import { gzip } from 'node:zlib';
 import type { FastifyPluginAsync } from 'fastify';
 import { z } from 'zod';
 import { errorBody } from '#protocol/errors.ts';
-import { drawWorld, type WorldMap } from './world.ts';
+import { loadWorld, type WorldMap } from './world.ts';
 
 /** A file that browsers load for a page. */
 export interface Asset {
@@ -27,7 +27,7 @@ export interface Assets {
 /** Reads, strips and packs everything once. Rejects if a file is not there. */
 export async function loadAssets(): Promise<Assets> {
   const [world, scripts, style, uplotScript, uplotStyle] = await Promise.all([
-    drawWorld(),
+    loadWorld(),
     loadScripts(),
     readFile(new URL('style.css', import.meta.url), 'utf8'),
     readFile(packaged.resolve('uplot/dist/uPlot.iife.min.js'), 'utf8'),

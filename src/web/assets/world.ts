@@ -1,13 +1,6 @@
+import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import { geoCentroid, geoNaturalEarth1, geoPath } from 'd3-geo';
-import type { Feature, MultiPolygon, Polygon } from 'geojson';
-import { createRequire } from 'node:module';
-import { feature } from 'topojson-client';
-import type { GeometryCollection, Topology } from 'topojson-specification';
-import { z } from 'zod';
-
-/** The size of the map in its own units. */
-export const worldSize = { width: 960, height: 420 } as const;
+import { DrawnWorld } from './drawn-world.ts';
 
 export interface WorldMap {
   /** The land, as an image. */
@@ -16,68 +9,23 @@ export interface WorldMap {
   placeOf(countryCode: string): readonly [x: number, y: number] | null;
 }
 
-type Area = Feature<Polygon | MultiPolygon>;
+// Only what was built has it (`.ci/bundle.ts`).
+const drawn = new URL('world.json', import.meta.url);
 
-// The shapes of the package's own files, as far as they are used here.
-const Atlas = z.custom<Topology<{ countries: GeometryCollection; land: GeometryCollection }>>(
-  (value) => typeof value === 'object' && value !== null && 'objects' in value,
-);
-
-const Codes = z.array(z.tuple([z.string(), z.string(), z.string()]).rest(z.string()));
-
-/** Draws the world from the atlas that is a package. */
-export async function drawWorld(): Promise<WorldMap> {
-  const [atlas, codes] = await Promise.all([
-    readPackaged('world-atlas/countries-110m.json', Atlas),
-    // Not the package itself: it would load the names of all countries in all languages.
-    readPackaged('i18n-iso-countries/codes.json', Codes),
-  ]);
-  const numbers = new Map(codes.map(([letters, , number]) => [letters.toLowerCase(), number]));
-  const countries = feature(atlas, atlas.objects.countries).features.flatMap((one) => (isArea(one) ? [one] : []));
-  const shapes = {
-    type: 'FeatureCollection' as const,
-    features: countries.filter(({ id }) => id !== antarctica),
-  };
-  const projection = geoNaturalEarth1().fitExtent(
-    [
-      [4, 4],
-      [worldSize.width - 4, worldSize.height - 4],
-    ],
-    shapes,
-  );
-  const path = geoPath(projection).digits(1)(shapes) ?? '';
-  // Places now and not when they are asked for, so that the shapes need not be kept.
-  const places = new Map(
-    countries.map((country) => {
-      const place = projection(geoCentroid(largestPart(country)));
-      return [String(country.id), place === null ? null : ([Math.round(place[0]), Math.round(place[1])] as const)];
-    }),
-  );
-
+/** The map of the world: as it was drawn when this program was built, or drawn now in a checkout. */
+export async function loadWorld(): Promise<WorldMap> {
+  const { image, places } = existsSync(drawn) ? await readDrawn() : await drawNow();
   return {
-    image:
-      `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${worldSize.width} ${worldSize.height}">` +
-      `<path fill="#7d8894" fill-opacity=".28" stroke="#7d8894" stroke-opacity=".25" stroke-width=".5" d="${path}"/></svg>`,
-    placeOf: (countryCode) => places.get(numbers.get(countryCode) ?? '') ?? null,
+    image,
+    placeOf: (countryCode) => (Object.hasOwn(places, countryCode) ? (places[countryCode] ?? null) : null),
   };
 }
 
-const packaged = createRequire(import.meta.url);
-
-async function readPackaged<Shape extends z.ZodType>(file: string, shape: Shape): Promise<z.output<Shape>> {
-  return shape.parse(JSON.parse(await readFile(packaged.resolve(file), 'utf8')));
+async function readDrawn(): Promise<DrawnWorld> {
+  return DrawnWorld.parse(JSON.parse(await readFile(drawn, 'utf8')));
 }
 
-const antarctica = '010';
-
-function isArea(one: Feature): one is Area {
-  return one.geometry?.type === 'Polygon' || one.geometry?.type === 'MultiPolygon';
-}
-
-// The middle of all that belongs to a country may be in the sea, or in another country.
-function largestPart({ geometry }: Area): Polygon {
-  if (geometry.type === 'Polygon') return geometry;
-  const parts = geometry.coordinates.map((coordinates): Polygon => ({ type: 'Polygon', coordinates }));
-  const points = ({ coordinates }: Polygon) => coordinates[0]?.length ?? 0;
-  return parts.reduce((largest, part) => (points(part) > points(largest) ? part : largest));
+async function drawNow(): Promise<DrawnWorld> {
+  const { drawWorld } = await import('./draw-world.ts');
+  return drawWorld();
 }

@@ -1,5 +1,6 @@
 import type { NodeInfo } from '#checks/index.ts';
-import { worldSize, type WorldMap } from '../assets/world.ts';
+import { worldSize } from '../assets/drawn-world.ts';
+import type { WorldMap } from '../assets/world.ts';
 import type { Assets } from '../assets/assets.ts';
 import { formatSeconds } from '#kernel/units.ts';
 import { html, type Markup, nothing, type StateName } from './markup.ts';

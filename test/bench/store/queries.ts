@@ -82,6 +82,14 @@ export async function measureQueries(store: Store, clock: FastClock): Promise<vo
     const figures = [at(cpuTimes, 0.5), at(cpuTimes, 0.99), at(times, 0.5), at(times, 0.99)];
     console.log(`${name.padEnd(22)} ${figures.map((figure) => figure.padStart(8)).join(' ')}`);
   }
+  for (const [title, page] of [
+    ['now, all of them', undefined],
+    ['now, a page of 100', { limit: 101 }],
+  ] as const) {
+    const [took, cpu] = [stopwatch(), cpuStopwatch()];
+    await reader.now({ all: true }, page);
+    console.log(`${title.padEnd(22)} ${cpu().toFixed(0)} ms of CPU, ${took()} by the clock`);
+  }
   const report = stopwatch();
   await reader.byTarget({ from: end - 30 * dayMs, to: end });
   console.log(`report of all, 30 d    ${report()} ms`);

@@ -1,6 +1,7 @@
 import { pino } from 'pino';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { systemClock } from '#kernel/clock.ts';
+import type { StopGuard } from '#kernel/stop-watch.ts';
 import type { AgentOptions } from '#node/ports.ts';
 import type { AssignedTarget, Observation } from '#protocol/watching.ts';
 import { createThreadTransport, type ThreadTransport } from '#transport/thread.ts';
@@ -19,11 +20,11 @@ interface Bad {
   readonly counts: Int32Array;
 }
 
-function misbehaving(clock = systemClock, extra: object = {}): Bad {
+function misbehaving(clock = systemClock, extra: object = {}, guard: StopGuard | null = null): Bad {
   const shared = new SharedArrayBuffer(16);
   const node = { info: nodeInfo('de1'), options: { ...agentOptions, ...extra, starts: shared } as AgentOptions };
   return {
-    transport: createThreadTransport({ nodes: [node], module: misbehavingModule, clock, log }),
+    transport: createThreadTransport({ nodes: [node], module: misbehavingModule, guard, clock, log }),
     counts: new Int32Array(shared),
   };
 }
@@ -60,6 +61,45 @@ test('a thread that says nothing any more is ended and started again', async () 
   await until(() => Atomics.load(counts, 0) === 2);
   await until(() => transport.nodes()[0]?.online === true);
   await transport.close();
+});
+
+describe('a thread guards the stop of the process', () => {
+  const counted = () => {
+    const guards = { now: 0, ever: 0 };
+    const relieve = () => {
+      guards.now += 1;
+      guards.ever += 1;
+      return { [Symbol.dispose]: () => void (guards.now -= 1) };
+    };
+    return { guards, guard: { shared: new SharedArrayBuffer(8), relieve } };
+  };
+
+  test.each(['dies:1', 'is-silent:1'])(
+    'until it is lost (%s), again once it is back, and until it is closed',
+    async (host) => {
+      const clock = new FakeClock();
+      const { guards, guard } = counted();
+      const { transport } = misbehaving(clock, {}, guard);
+      await until(() => guards.now === 1);
+      const gone = transport.run('de1', tcpCommand(host), never);
+      if (host === 'is-silent:1') await clock.advance(15_000);
+      expect(await gone).toMatchObject({ failure: { code: 'gone' } });
+      expect(guards).toEqual({ now: 0, ever: 1 });
+      await clock.advance(1_000);
+      await until(() => guards.now === 1);
+      const closed = transport.close();
+      expect(guards).toEqual({ now: 0, ever: 2 });
+      await closed;
+    },
+  );
+
+  test('unless its node has plugins', async () => {
+    const { guards, guard } = counted();
+    const { transport } = misbehaving(systemClock, { plugins: { any: ['/bin/true'] } }, guard);
+    await until(() => transport.nodes()[0]?.online === true);
+    expect(guards).toEqual({ now: 0, ever: 0 });
+    await transport.close();
+  });
 });
 
 test('a check that was under way at two losses is put aside and said to be the cause; others go on', async () => {

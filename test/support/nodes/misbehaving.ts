@@ -67,4 +67,4 @@ parentPort?.on('message', (message: HubMessage) => {
       say({ kind: 'outcome', id: message.id, outcome, startedAt: null });
   }
 });
-say({ kind: 'ready', capabilities: { tcp: { able: true } } });
+say({ kind: 'ready', capabilities: { tcp: { able: true } }, isGuarding: workerData.guard !== undefined });
