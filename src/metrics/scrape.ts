@@ -22,7 +22,7 @@ export interface Scrape {
 const perSlice = 100;
 const turnMs = 5;
 // Fewer parts are less work for what packs and sends them.
-const partLength = 65_536;
+const partLength = 524_288;
 const mostScrapers = 100;
 const youngMs = 300_000;
 

@@ -22,6 +22,13 @@ export function assignedOf({ name, spec, schedule }: TargetDefinition, policy: P
 
 const slotsOf = ({ slots }: Schedule) => (slots === undefined ? '' : `${slots.ms} ${slots.since}`);
 
+function digestOf(wanted: readonly AssignmentEntry[]): string {
+  const hash = createHash('sha256');
+  for (const { assigned } of wanted)
+    hash.update(`${assigned.name} ${assigned.revision} ${slotsOf(assigned.schedule)}\n`);
+  return hash.digest('base64url');
+}
+
 /** An entry that is assigned to nodes. */
 export interface AssignmentEntry {
   readonly assigned: AssignedTarget;
@@ -35,6 +42,7 @@ interface AwaitedEntry extends AssignmentEntry {
 /** What a node was given last, and since which assignment it has each target. */
 interface SentAssignment {
   readonly number: number;
+  /** The digest of its targets. */
   readonly content: string;
   readonly members: ReadonlyMap<AssignmentEntry, number>;
 }
@@ -53,9 +61,7 @@ export class Assignments {
   /** Has a node watch these and nothing else; nothing is sent if that is what it watches. */
   put(node: string, wanted: readonly AssignmentEntry[]): void {
     const known = this.#nodes.get(node) ?? { number: 0, content: '', members: new Map() };
-    const content = wanted
-      .map(({ assigned: { name, revision, schedule } }) => `${name} ${revision} ${slotsOf(schedule)}`)
-      .join('\n');
+    const content = digestOf(wanted);
     if (content === known.content) return;
     const number = known.number + 1;
     const members = new Map(wanted.map((one) => [one, known.members.get(one) ?? number]));
