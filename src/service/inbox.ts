@@ -155,11 +155,14 @@ export function createInbox({ clock, read, giveUp, skip, overtaken }: InboxOptio
       work();
     },
     get readUntil() {
-      const unread = [reading, ...lanes.heads].flatMap((one) => one?.cameAt ?? []);
-      return Math.min(clock.now(), ...unread);
+      // Asked for with each target that is judged.
+      const { news, live } = lanes.heads;
+      return Math.min(clock.now(), reading?.cameAt ?? Infinity, news?.cameAt ?? Infinity, live?.cameAt ?? Infinity);
     },
     get waitedMs() {
-      return isOpen ? Math.max(0, ...lanes.heads.map(waitedMs)) : 0;
+      const { news, live } = lanes.heads;
+      const waited = (one: LaneEntry | undefined) => (one === undefined ? 0 : waitedMs(one));
+      return isOpen ? Math.max(0, waited(news), waited(live)) : 0;
     },
     [Symbol.dispose]() {
       timer?.[Symbol.dispose]();
