@@ -20,14 +20,14 @@ export interface Scrape {
 }
 
 const perSlice = 100;
-const turnMs = 5;
+const turnMs = 10;
 // Fewer parts are less work for what packs and sends them.
 const partLength = 524_288;
 const mostScrapers = 100;
 const youngMs = 300_000;
 
 /**
- * Writes all metrics in the format that is asked for. Other work gets its turn every five milliseconds; each series is consistent in
+ * Writes all metrics in the format that is asked for. Other work gets its turn every ten milliseconds; each series is consistent in
  * itself. What began to count since a scraper's last scrape is shown to it at 0 once: without that Prometheus would never see its
  * first increase.
  */

@@ -170,12 +170,12 @@ test('a scrape that was cut counts as none', async () => {
   expect(await collect(scrape({ scraper: 'one' }).body)).toContain('c_total 1\n');
 });
 
-// Each look at it finds five milliseconds gone: writing takes long.
+// Each look at it finds ten milliseconds gone: writing takes long.
 class SlowClock extends FakeClock {
   #looks = 0;
 
   override elapsed(): number {
-    return (this.#looks += 1) * 5;
+    return (this.#looks += 1) * 10;
   }
 }
 
