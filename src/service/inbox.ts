@@ -60,7 +60,7 @@ export function createInbox({ clock, read, giveUp, skip, overtaken }: InboxOptio
   let turnBegan = Number.NEGATIVE_INFINITY;
   let skips = 0;
 
-  const waitedMs = ({ came }: LaneEntry) => clock.elapsed() - Math.max(came, openedAt);
+  const waitedMs = (one?: LaneEntry) => (one === undefined ? 0 : clock.elapsed() - Math.max(one.came, openedAt));
 
   function readSome(one: LaneEntry, batch: ResultBatch): void {
     const from = one.next;
@@ -161,8 +161,7 @@ export function createInbox({ clock, read, giveUp, skip, overtaken }: InboxOptio
     },
     get waitedMs() {
       const { news, live } = lanes.heads;
-      const waited = (one: LaneEntry | undefined) => (one === undefined ? 0 : waitedMs(one));
-      return isOpen ? Math.max(0, waited(news), waited(live)) : 0;
+      return isOpen ? Math.max(0, waitedMs(news), waitedMs(live)) : 0;
     },
     [Symbol.dispose]() {
       timer?.[Symbol.dispose]();

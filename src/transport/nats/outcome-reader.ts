@@ -1,14 +1,15 @@
-import type { CheckTypeName, Outcome } from '#checks/index.ts';
 import { readOutcome } from '#protocol/nodes.ts';
 
+type ReadResult = ReturnType<typeof readOutcome>;
+
 /** Reads the outcome of a check of this type of a target, or null if it has not that shape. */
-export type OutcomeReader = (target: string, type: CheckTypeName, written: unknown) => Outcome | null;
+export type OutcomeReader = (target: string, type: LastOutcome['type'], written: unknown) => ReadResult;
 
-type UpOutcome = Extract<Outcome, { status: 'up' }>;
+type HealthyOutcome = Extract<ReadResult, { status: 'up' }>;
 
-interface ReadOutcome {
-  readonly type: CheckTypeName;
-  readonly outcome: UpOutcome;
+interface LastOutcome {
+  readonly type: Parameters<typeof readOutcome>[0];
+  readonly outcome: HealthyOutcome;
 }
 
 const mostTargets = 50_000;
@@ -21,7 +22,7 @@ const mostSeconds = 1e6;
  * kept.
  */
 export function createOutcomeReader(isWatched: (target: string) => boolean): OutcomeReader {
-  const last = new Map<string, ReadOutcome>();
+  const last = new Map<string, LastOutcome>();
   return (target, type, written) => {
     const known = last.get(target);
     const again = known?.type === type ? readAgain(known.outcome, written) : null;
@@ -37,7 +38,7 @@ export function createOutcomeReader(isWatched: (target: string) => boolean): Out
 }
 
 // What is the same as in an outcome that was read can be used as it is. Null if anything else than times is another.
-function readAgain(known: UpOutcome, written: unknown): UpOutcome | null {
+function readAgain(known: HealthyOutcome, written: unknown): HealthyOutcome | null {
   if (!isRecord(written) || Object.keys(written).length !== Object.keys(known).length) return null;
   const { status, seconds, address, phases, facts, detail } = written;
   if (status !== 'up' || !(seconds === null || isSeconds(seconds)) || address !== known.address) return null;
@@ -47,7 +48,7 @@ function readAgain(known: UpOutcome, written: unknown): UpOutcome | null {
 }
 
 // Those of an outcome with the same phases; null if they are others.
-function phasesAs(known: UpOutcome['phases'], written: unknown): UpOutcome['phases'] | null {
+function phasesAs(known: HealthyOutcome['phases'], written: unknown): HealthyOutcome['phases'] | null {
   if (isSame(written, known)) return known;
   const names = Object.keys(known);
   if (!isRecord(written) || Object.keys(written).length !== names.length) return null;
@@ -56,7 +57,7 @@ function phasesAs(known: UpOutcome['phases'], written: unknown): UpOutcome['phas
 }
 
 // What is the same in both is kept once.
-function share(known: UpOutcome, outcome: UpOutcome): UpOutcome {
+function share(known: HealthyOutcome, outcome: HealthyOutcome): HealthyOutcome {
   const { address, phases, facts, detail } = outcome;
   return {
     status: 'up',
@@ -69,9 +70,9 @@ function share(known: UpOutcome, outcome: UpOutcome): UpOutcome {
 }
 
 function withParts(
-  { address, facts, detail }: UpOutcome,
-  { seconds, phases }: Pick<UpOutcome, 'seconds' | 'phases'>,
-): UpOutcome {
+  { address, facts, detail }: HealthyOutcome,
+  { seconds, phases }: Pick<HealthyOutcome, 'seconds' | 'phases'>,
+): HealthyOutcome {
   return { status: 'up', seconds, address, phases, facts, detail };
 }
 
