@@ -160,8 +160,7 @@ export function createInbox({ clock, read, giveUp, skip, overtaken }: InboxOptio
       return Math.min(clock.now(), reading?.cameAt ?? Infinity, news?.cameAt ?? Infinity, live?.cameAt ?? Infinity);
     },
     get waitedMs() {
-      const { news, live } = lanes.heads;
-      return isOpen ? Math.max(0, waitedMs(news), waitedMs(live)) : 0;
+      return isOpen ? Math.max(0, waitedMs(lanes.heads.news), waitedMs(lanes.heads.live)) : 0;
     },
     [Symbol.dispose]() {
       timer?.[Symbol.dispose]();
