@@ -55,6 +55,8 @@ export interface MetricsOptions {
   readonly version: string;
   readonly sources: MetricsSources;
   readonly shown?: ShownMetrics;
+  /** Called when pairs of target and node have become too many for series of each. */
+  readonly onManyPairs?: () => void;
 }
 
 const shownByDefault: ShownMetrics = { buckets: null, blackbox: false, pairLimit: usualPairLimit };
@@ -123,7 +125,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
   const configReloaded = createConfigMetrics(own);
   const clockSet = createClockMetrics(own);
   const ownProcess = createProcessMetrics(own, ask, { version, clock, lateness: sources.lateness });
-  const votesSeen = createVoteMetrics({ register, own, log, check, shown });
+  const votesSeen = createVoteMetrics({ ...options, register, own, check, shown });
   const exports = createExportMetrics(own);
   const startedAt = clock.now();
   const scrape = createScrapes(register, clock, own);

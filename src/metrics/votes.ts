@@ -24,6 +24,8 @@ export interface VoteMetricsOptions {
   readonly log: Log;
   readonly check: CheckMetrics;
   readonly shown: ShownMetrics;
+  /** Called when pairs of target and node have become too many for series of each. */
+  readonly onManyPairs?: (() => void) | undefined;
 }
 
 /** What nodes saw, under the names of each kind; summed over nodes if targets and nodes are too many. */
@@ -35,7 +37,7 @@ export interface VoteMetrics {
   keepNodes(nodes: ReadonlySet<string>): void;
 }
 
-export function createVoteMetrics({ register, own, log, check, shown }: VoteMetricsOptions): VoteMetrics {
+export function createVoteMetrics({ register, own, log, check, shown, onManyPairs }: VoteMetricsOptions): VoteMetrics {
   let watched: readonly ExportedTarget[] = [];
   let isBlackboxWanted = shown.blackbox;
   let blackbox: BlackboxMetrics | null = null;
@@ -49,6 +51,7 @@ export function createVoteMetrics({ register, own, log, check, shown }: VoteMetr
       log.warn(figures, 'too many pairs of target and node for series of each; metrics sum them over nodes');
     else log.info(figures, 'each pair of target and node has series of its own in metrics again');
     show();
+    if (limit.isExceeded) onManyPairs?.();
   });
   show();
 

@@ -102,3 +102,13 @@ test('figures of blackbox_exporter are of single nodes: beyond the limit there a
   metrics.roundDone(round('shop', { check: 'ping', votes: votes(pinged, pinged) }));
   expect(await textOf(metrics)).toContain('probe_success{');
 });
+
+test('it says once that pairs have become too many', async () => {
+  let calls = 0;
+  const metrics = testMetrics({}, undefined, { ...shownWith(1), onManyPairs: () => void (calls += 1) });
+  metrics.targetsChanged([watched('shop')]);
+  metrics.roundDone(round('shop', { votes: votes(up(0.1)) }));
+  expect(calls).toBe(0);
+  for (let index = 0; index < 2; index += 1) metrics.roundDone(round('shop', { votes: votes(up(0.1), up(0.1)) }));
+  expect(calls).toBe(1);
+});
