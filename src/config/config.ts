@@ -91,6 +91,8 @@ export interface Config {
     readonly buckets: readonly number[] | null;
     /** Whether there are figures under the names of blackbox_exporter too. */
     readonly blackbox: boolean;
+    /** How many pairs of target and node have series of their own; with more they are summed over nodes. */
+    readonly pairLimit: number;
   };
   readonly export: ConfiguredExport;
   readonly evidence: ConfiguredEvidence;
@@ -163,7 +165,11 @@ export function resolveConfig(
       Object.entries(file.pages).map(([name, page]) => [name, { ...page, logo: files.logos.get(name) ?? null }]),
     ),
     languages: files.languages,
-    metrics: { buckets: file.metrics.buckets ?? null, blackbox: file.metrics.blackbox },
+    metrics: {
+      buckets: file.metrics.buckets ?? null,
+      blackbox: file.metrics.blackbox,
+      pairLimit: file.metrics.pair_limit,
+    },
     export: resolveExport(file.export, files, folder),
     evidence: resolveEvidence(file.evidence, targets),
     retention: {

@@ -7,7 +7,6 @@ import type { DeliveryCount } from '#monitor/judge/delivery.ts';
 import type { Vote } from '#monitor/judge/vote.ts';
 import { createAsk } from './ask.ts';
 import { createAuditMetrics } from './audit.ts';
-import { createBlackboxMetrics } from './blackbox.ts';
 import { createCheckMetrics, durationBounds } from './check.ts';
 import { createClockMetrics } from './clock.ts';
 import { createConfigMetrics } from './config.ts';
@@ -22,12 +21,14 @@ import { createNodeMetrics, type NodeState } from './node.ts';
 import { createObjectiveMetrics } from './objective.ts';
 import { type OtlpRequest, otlpRequests } from './otlp-format.ts';
 import { OwnRegister } from './own-register.ts';
+import { usualPairLimit } from './pair-limit.ts';
 import { createProcessMetrics } from './process.ts';
 import { Register } from './register.ts';
 import { createRequestMetrics, type RequestRecord } from './request.ts';
 import { createScheduleMetrics } from './schedule.ts';
 import { createScrapes, type Scrape, type ScrapeRequest } from './scrape.ts';
 import { createStoreMetrics, type StoreFigures } from './store.ts';
+import { createVoteMetrics, type ShownMetrics } from './votes.ts';
 import { createTargetMetrics, type TargetState, type ExportedTarget } from './target.ts';
 
 /** Where the figures come from that are asked for at each scrape. One that throws costs its own figures only. */
@@ -54,17 +55,11 @@ export interface MetricsOptions {
   readonly version: string;
   readonly sources: MetricsSources;
   readonly shown?: ShownMetrics;
+  /** Called when pairs of target and node have become too many for series of each. */
+  readonly onManyPairs?: () => void;
 }
 
-/** What is shown, as the configuration says. */
-export interface ShownMetrics {
-  /** Upper bounds of the buckets of a check's duration, in seconds; null for our own. */
-  readonly buckets: readonly number[] | null;
-  /** Whether there are figures under the names of blackbox_exporter too. */
-  readonly blackbox: boolean;
-}
-
-const shownByDefault: ShownMetrics = { buckets: null, blackbox: false };
+const shownByDefault: ShownMetrics = { buckets: null, blackbox: false, pairLimit: usualPairLimit };
 
 /** A finished round. Times are wall time in milliseconds since the epoch. */
 export interface RoundDone {
@@ -130,8 +125,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
   const configReloaded = createConfigMetrics(own);
   const clockSet = createClockMetrics(own);
   const ownProcess = createProcessMetrics(own, ask, { version, clock, lateness: sources.lateness });
-  let watchedTargets: readonly ExportedTarget[] = [];
-  let blackbox = shown.blackbox ? createBlackboxMetrics(register) : null;
+  const votesSeen = createVoteMetrics({ ...options, register, own, check, shown });
   const exports = createExportMetrics(own);
   const startedAt = clock.now();
   const scrape = createScrapes(register, clock, own);
@@ -141,9 +135,8 @@ export function createMetrics(options: MetricsOptions): Metrics {
     showNodes(nodes ?? []);
     if (nodes !== null) {
       const names = new Set(nodes.map((node) => node.info.name));
-      check.keepNodes(names);
+      votesSeen.keepNodes(names);
       disagreement.keepNodes(names);
-      blackbox?.keepNodes(names);
     }
     delivery.refresh();
     store.refresh();
@@ -164,27 +157,18 @@ export function createMetrics(options: MetricsOptions): Metrics {
       return otlpRequests(register, own, { resource, version, startedAt, now: clock.now() });
     },
     exports,
-    showAs({ buckets, blackbox: isWanted }) {
-      check.setBounds(buckets ?? durationBounds);
-      if (isWanted === (blackbox !== null)) return;
-      blackbox?.close();
-      blackbox = isWanted ? createBlackboxMetrics(register) : null;
-      blackbox?.targetsChanged(watchedTargets);
-    },
+    showAs: (next) => votesSeen.showAs(next),
     targetsChanged(targets) {
-      watchedTargets = targets;
       for (const moved of target.targetsChanged(targets)) check.forgetFacts(moved);
       incident.targetsChanged(targets);
-      blackbox?.targetsChanged(targets);
-      check.keepTargets(new Map(targets.map(({ name, check }) => [name, check])));
+      votesSeen.targetsChanged(targets);
     },
     roundDone({ target: name, check: type, votes, verdict, dueAt, startedAt }) {
       schedule.roundStarted(dueAt, startsOf(votes, startedAt));
       if (!target.watches(name, type)) return;
       target.record(name, verdict.status, startedAt);
-      check.record(name, type, votes);
+      votesSeen.record(name, type, votes);
       disagreement.record(votes);
-      blackbox?.record(name, type, votes);
     },
     roundsSkipped: (count) => schedule.roundsSkipped(count),
     incidentChanged: (change) => incident.incidentChanged(change),

@@ -19,12 +19,15 @@ export interface Scrape {
   readonly body: AsyncIterable<string | Uint8Array>;
 }
 
-const perSlice = 200;
+const perSlice = 100;
+const turnMs = 10;
+// Fewer parts are less work for what packs and sends them.
+const partLength = 524_288;
 const mostScrapers = 100;
 const youngMs = 300_000;
 
 /**
- * Writes all metrics in the format that is asked for. Other work gets its turn after every 200 series; each series is consistent in
+ * Writes all metrics in the format that is asked for. Other work gets its turn every ten milliseconds; each series is consistent in
  * itself. What began to count since a scraper's last scrape is shown to it at 0 once: without that Prometheus would never see its
  * first increase.
  */
@@ -54,15 +57,25 @@ export function createScrapes(
     const ofProgram = await own.families();
     const births = register.births;
     const isNew = ({ birth }: MetricSeries) => birth > known;
+    let began = clock.elapsed();
+    let part = '';
     for (const family of [...register.families, ...ofProgram]) {
       let isFirst = true;
       for (const slice of slicesOf(family)) {
-        yield format.write(family, slice, { isFirst, isNew });
+        const written = format.write(family, slice, { isFirst, isNew });
         isFirst = false;
-        if (slice.length === perSlice) await nextTurn();
+        if (typeof written !== 'string') yield written;
+        else if ((part += written).length >= partLength) {
+          yield part;
+          part = '';
+        }
+        if (clock.elapsed() - began < turnMs) continue;
+        await nextTurn();
+        began = clock.elapsed();
       }
     }
-    if (format.end !== '') yield format.end;
+    part += format.end;
+    if (part !== '') yield part;
     if (scraper !== null) remember(scraper, births);
   }
 

@@ -132,6 +132,15 @@ export class Distribution {
     return new Distribution(this.#shared, this.#bounds, this.birth);
   }
 
+  get bounds(): readonly number[] {
+    return this.#bounds;
+  }
+
+  /** How many observations lay in each bucket for itself, in the order of the bounds. */
+  get counts(): readonly number[] {
+    return this.#counts;
+  }
+
   /** Each bound with how many observations lay at or below it; without the last one, which is infinite. */
   get cumulative(): readonly (readonly [bound: number, count: number])[] {
     let total = 0;

@@ -1,3 +1,4 @@
+import { onceFor } from '#kernel/once-for.ts';
 import type { FamilyHead } from './register.ts';
 import { Distribution, type MetricSeries } from './series.ts';
 
@@ -50,12 +51,17 @@ function linesOf(
 }
 
 function histogramLines(name: string, distribution: Distribution, isNew: boolean): string {
-  const { labelText, cumulative, sum, count } = distribution;
-  const rest = labelText === '' ? '' : `,${labelText}`;
+  const { labelText, bounds, counts, sum, count } = distribution;
+  const rest = labelText === '' ? '} ' : `,${labelText}} `;
   let text = '';
-  for (const [bound, below] of cumulative)
-    text += `${name}_bucket{le="${boundText(bound)}"${rest}} ${isNew ? 0 : below}\n`;
-  text += `${name}_bucket{le="+Inf"${rest}} ${isNew ? 0 : count}\n`;
+  let below = 0;
+  let index = 0;
+  for (const bucket of bucketTexts(bounds)) {
+    below += counts[index] ?? 0;
+    index += 1;
+    text += `${name}${bucket}${rest}${isNew ? 0 : below}\n`;
+  }
+  text += `${name}_bucket{le="+Inf"${rest}${isNew ? 0 : count}\n`;
   text += line(`${name}_sum`, labelText, isNew ? 0 : sum);
   return text + line(`${name}_count`, labelText, isNew ? 0 : count);
 }
@@ -63,6 +69,9 @@ function histogramLines(name: string, distribution: Distribution, isNew: boolean
 function line(name: string, labelText: string, value: number): string {
   return labelText === '' ? `${name} ${numberText(value)}\n` : `${name}{${labelText}} ${numberText(value)}\n`;
 }
+
+// All series of a metric have the same bounds.
+const bucketTexts = onceFor((bounds: readonly number[]) => bounds.map((bound) => `_bucket{le="${boundText(bound)}"`));
 
 // OpenMetrics wants `1.0`. It is so in both formats, so that the series are the same whichever is asked for.
 function boundText(bound: number): string {

@@ -3,6 +3,7 @@ import { checkOf, type CheckSpec, type NodeSelection, type Policy } from '#check
 import type { AssignedTarget } from '#protocol/watching.ts';
 import type { Schedule } from '#schedule/schedule.ts';
 import type { Transport } from './ports.ts';
+import type { TargetRounds } from './target-rounds.ts';
 
 /** A target to be checked whenever it is due. */
 export interface TargetDefinition {
@@ -21,14 +22,27 @@ export function assignedOf({ name, spec, schedule }: TargetDefinition, policy: P
 
 const slotsOf = ({ slots }: Schedule) => (slots === undefined ? '' : `${slots.ms} ${slots.since}`);
 
+function digestOf(wanted: readonly AssignmentEntry[]): string {
+  const hash = createHash('sha256');
+  for (const { assigned } of wanted)
+    hash.update(`${assigned.name} ${assigned.revision} ${slotsOf(assigned.schedule)}\n`);
+  return hash.digest('base64url');
+}
+
 /** An entry that is assigned to nodes. */
 export interface AssignmentEntry {
   readonly assigned: AssignedTarget;
 }
 
+/** An entry whose rounds wait for its nodes. */
+interface AwaitedEntry extends AssignmentEntry {
+  readonly rounds: Pick<TargetRounds, 'keeps'>;
+}
+
 /** What a node was given last, and since which assignment it has each target. */
 interface SentAssignment {
   readonly number: number;
+  /** The digest of its targets. */
   readonly content: string;
   readonly members: ReadonlyMap<AssignmentEntry, number>;
 }
@@ -37,6 +51,8 @@ interface SentAssignment {
 export class Assignments {
   readonly #transport: Pick<Transport, 'assign'>;
   readonly #nodes = new Map<string, SentAssignment>();
+  /** The number of the assignment that each node watches, as far as its targets have it. */
+  readonly #heard = new Map<string, number>();
 
   constructor(transport: Pick<Transport, 'assign'>) {
     this.#transport = transport;
@@ -45,18 +61,28 @@ export class Assignments {
   /** Has a node watch these and nothing else; nothing is sent if that is what it watches. */
   put(node: string, wanted: readonly AssignmentEntry[]): void {
     const known = this.#nodes.get(node) ?? { number: 0, content: '', members: new Map() };
-    const content = wanted
-      .map(({ assigned: { name, revision, schedule } }) => `${name} ${revision} ${slotsOf(schedule)}`)
-      .join('\n');
+    const content = digestOf(wanted);
     if (content === known.content) return;
     const number = known.number + 1;
     const members = new Map(wanted.map((one) => [one, known.members.get(one) ?? number]));
     this.#nodes.set(node, { number, content, members });
+    this.#heard.delete(node);
     this.#transport.assign(node, { number, targets: wanted.map(({ assigned }) => assigned) });
   }
 
-  /** Whether a node has this one by the assignment of this number. */
-  has(node: string, one: AssignmentEntry, number: number): boolean {
+  /** A node watches the assignment of this number since then; infinity if none. It says so every few seconds, of many targets. */
+  heard(node: string, number: number, since: number, entries: Iterable<AwaitedEntry>): void {
+    if (since === Number.POSITIVE_INFINITY) {
+      this.#heard.delete(node);
+      for (const { rounds } of entries) rounds.keeps(node, null);
+    } else if (this.#heard.get(node) !== number) {
+      this.#heard.set(node, number);
+      for (const one of entries) if (this.#has(node, one, number)) one.rounds.keeps(node, since);
+    }
+  }
+
+  // Whether a node has this one by the assignment of this number.
+  #has(node: string, one: AssignmentEntry, number: number): boolean {
     return (this.#nodes.get(node)?.members.get(one) ?? Number.POSITIVE_INFINITY) <= number;
   }
 }

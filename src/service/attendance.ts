@@ -2,21 +2,17 @@ import { failed, failure, type NodeInfo } from '#checks/index.ts';
 import type { NodeStatus } from './ports.ts';
 import type { NodeOutcome } from './runs.ts';
 
-interface AttendanceEntry {
-  readonly node: string;
-  /** Every due time after this is kept or passed over; infinite if none is. */
-  since: number;
-  /** It comes to nothing any more that is due before this. */
-  passed: number;
-}
-
 /** Which nodes of a target are to be waited for. */
 export class Attendance {
   readonly #statusOf: (node: string) => NodeStatus | null;
   readonly #limitMs: number;
   readonly #isShed: (node: string, dueAt: number) => boolean;
-  // A target has few nodes, and there are many targets: a list weighs less than a map.
-  #nodes: readonly AttendanceEntry[] = [];
+  // A target has few nodes, and there are many targets: lists weigh less than a map, and less than objects.
+  #nodes: readonly string[] = [];
+  /** Of each node: every due time after this is kept or passed over; infinite if none is. */
+  #since: number[] = [];
+  /** Of each node: it comes to nothing any more that is due before this. */
+  #passed: number[] = [];
 
   /** `isShed` says whether results of a node that were due then were skipped because this process is overloaded. */
   constructor(
@@ -32,30 +28,31 @@ export class Attendance {
   /** This node checks or skips every due time after `moment`, unless it has named one before; null if none. */
   keeps(node: string, moment: number | null): void {
     if (moment === null) {
-      const known = this.#find(node);
-      if (known !== undefined) known.since = Number.POSITIVE_INFINITY;
+      const known = this.#nodes.indexOf(node);
+      if (known >= 0) this.#since[known] = Number.POSITIVE_INFINITY;
       return;
     }
-    const attended = this.#of(node);
-    if (attended.since === Number.POSITIVE_INFINITY) attended.since = moment;
+    const index = this.#indexOf(node);
+    if (this.#since[index] === Number.POSITIVE_INFINITY) this.#since[index] = moment;
   }
 
   /** No other node than these keeps anything. */
   keepsOnly(nodes: ReadonlySet<string>): void {
-    for (const attended of this.#nodes) if (!nodes.has(attended.node)) attended.since = Number.POSITIVE_INFINITY;
+    for (const [index, node] of this.#nodes.entries())
+      if (!nodes.has(node)) this.#since[index] = Number.POSITIVE_INFINITY;
   }
 
   passUntil(node: string, dueAt: number): void {
-    const attended = this.#of(node);
-    attended.passed = Math.max(dueAt, attended.passed);
+    const index = this.#indexOf(node);
+    if (dueAt > (this.#passed[index] ?? dueAt)) this.#passed[index] = dueAt;
   }
 
   forgetPassed(): void {
-    for (const attended of this.#nodes) attended.passed = Number.NEGATIVE_INFINITY;
+    this.#passed.fill(Number.NEGATIVE_INFINITY);
   }
 
   isPassed(node: string, dueAt: number): boolean {
-    return (this.#find(node)?.passed ?? Number.NEGATIVE_INFINITY) > dueAt;
+    return (this.#passed[this.#nodes.indexOf(node)] ?? Number.NEGATIVE_INFINITY) > dueAt;
   }
 
   isShed(node: string, dueAt: number): boolean {
@@ -97,21 +94,17 @@ export class Attendance {
   }
 
   #isWatching(node: string, dueAt: number): boolean {
-    return (this.#find(node)?.since ?? Number.POSITIVE_INFINITY) < dueAt;
+    return (this.#since[this.#nodes.indexOf(node)] ?? Number.POSITIVE_INFINITY) < dueAt;
   }
 
-  #find(node: string): AttendanceEntry | undefined {
-    return this.#nodes.find((attended) => attended.node === node);
-  }
-
-  #of(node: string): AttendanceEntry {
-    let attended = this.#find(node);
-    if (attended === undefined) {
-      attended = { node, since: Number.POSITIVE_INFINITY, passed: Number.NEGATIVE_INFINITY };
-      // Not in place: a list that grows takes room for sixteen more.
-      this.#nodes = [...this.#nodes, attended];
-    }
-    return attended;
+  #indexOf(node: string): number {
+    const index = this.#nodes.indexOf(node);
+    if (index >= 0) return index;
+    // Not in place: a list that grows takes room for sixteen more.
+    this.#nodes = [...this.#nodes, node];
+    this.#since = [...this.#since, Number.POSITIVE_INFINITY];
+    this.#passed = [...this.#passed, Number.NEGATIVE_INFINITY];
+    return this.#nodes.length - 1;
   }
 }
 

@@ -35,8 +35,8 @@ export class InboxLanes {
   }
 
   /** The oldest message of each lane that is live. */
-  get heads(): readonly LaneEntry[] {
-    return [this.news[0], this.live[0]].flatMap((one) => one ?? []);
+  get heads(): Readonly<Record<'news' | 'live', LaneEntry | undefined>> {
+    return { news: this.news[0], live: this.live[0] };
   }
 
   /** What has to go so that there is room for the others; undefined if there is room. */

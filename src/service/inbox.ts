@@ -60,7 +60,7 @@ export function createInbox({ clock, read, giveUp, skip, overtaken }: InboxOptio
   let turnBegan = Number.NEGATIVE_INFINITY;
   let skips = 0;
 
-  const waitedMs = ({ came }: LaneEntry) => clock.elapsed() - Math.max(came, openedAt);
+  const waitedMs = (one?: LaneEntry) => (one === undefined ? 0 : clock.elapsed() - Math.max(one.came, openedAt));
 
   function readSome(one: LaneEntry, batch: ResultBatch): void {
     const from = one.next;
@@ -155,11 +155,12 @@ export function createInbox({ clock, read, giveUp, skip, overtaken }: InboxOptio
       work();
     },
     get readUntil() {
-      const unread = [reading, ...lanes.heads].flatMap((one) => one?.cameAt ?? []);
-      return Math.min(clock.now(), ...unread);
+      // Asked for with each target that is judged.
+      const { news, live } = lanes.heads;
+      return Math.min(clock.now(), reading?.cameAt ?? Infinity, news?.cameAt ?? Infinity, live?.cameAt ?? Infinity);
     },
     get waitedMs() {
-      return isOpen ? Math.max(0, ...lanes.heads.map(waitedMs)) : 0;
+      return isOpen ? Math.max(0, waitedMs(lanes.heads.news), waitedMs(lanes.heads.live)) : 0;
     },
     [Symbol.dispose]() {
       timer?.[Symbol.dispose]();

@@ -110,6 +110,7 @@ export class WatchService implements Disposable {
     });
     transport.listen({
       watching: (node, number, since) => this.#heardWatching(node, number, since),
+      watches: (target) => this.#places.has(target),
       refuses: (_, one) => refusalOf(this.#places.get(one.target), one, this.#clockLook.setBacks, clock.now()),
       seen: (...observations) => this.#inbox.add(...observations),
       granted: () => this.#overload.granted(),
@@ -231,10 +232,7 @@ export class WatchService implements Disposable {
   }
 
   #heardWatching(node: string, number: number, since: number): void {
-    for (const place of this.#places.values()) {
-      if (since === Number.POSITIVE_INFINITY) place.rounds.keeps(node, null);
-      else if (this.#assignments.has(node, place, number)) place.rounds.keeps(node, since);
-    }
+    this.#assignments.heard(node, number, since, this.#places.values());
     if (this.#lookAtNodes()) this.#change();
   }
 

@@ -22,7 +22,7 @@ export function testMetrics(
   return createMetrics({
     ...more,
     clock,
-    log: silentLog,
+    log: more.log ?? silentLog,
     version: '0.1.0',
     sources: {
       nodes: () => ['zz1', 'zz2'].map((name) => ({ info: nodeInfo(name), up: true, eventLoopLagSeconds: 0.001 })),

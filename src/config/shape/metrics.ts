@@ -2,6 +2,8 @@ import { z } from 'zod';
 
 const bucketsHint = 'expected upper bounds in seconds, each larger than the one before, such as [0.01, 0.1, 1]';
 
+const pairsHint = 'expected a whole number of pairs of target and node, such as 20000';
+
 export const MetricsKeys = z.strictObject({
   buckets: z
     .array(z.number({ error: bucketsHint }).min(1e-6, { error: bucketsHint }).max(3_600, { error: bucketsHint }), {
@@ -15,6 +17,14 @@ export const MetricsKeys = z.strictObject({
     .optional()
     .describe(
       'Upper bounds of the buckets of watchpost_check_duration_seconds, in seconds. Default: [0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.2, 0.5, 1, 3, 10].',
+    ),
+  pair_limit: z
+    .int({ error: pairsHint })
+    .min(0, { error: pairsHint })
+    .max(10_000_000, { error: pairsHint })
+    .default(20_000)
+    .describe(
+      'How many pairs of target and node have series of their own in metrics; with more, the series of each target are summed over its nodes. 0: always.',
     ),
   blackbox: z
     .boolean()

@@ -42,7 +42,7 @@ interface NodeRecord {
   readonly targets: Set<string>;
   /** Down where others see up, without an up vote in between. */
   readonly alone: Map<string, { readonly host: string; readonly at: number }>;
-  /** In agreement with the others, without a vote against them in between. */
+  /** Of a suspected node: in agreement with the others, without a vote against them in between. */
   readonly agreed: Map<string, number>;
 }
 
@@ -67,7 +67,7 @@ export function createQuarantine(): Quarantine {
     const othersSeeUp = othersLead > 0;
     if (outcome.status === 'up') {
       if (record.alone.size > 0) record.alone.clear();
-      if (othersSeeUp) record.agreed.set(target, dueAt);
+      if (othersSeeUp && suspected.has(node.name)) record.agreed.set(target, dueAt);
     } else if (othersSeeUp) {
       record.alone.set(target, { host, at: dueAt });
       record.agreed.clear();
@@ -91,7 +91,10 @@ export function createQuarantine(): Quarantine {
     if (suspected.has(node.name)) {
       if (agreed.size < Math.min(fewestTargets, targets.size)) return null;
       suspected.delete(node.name);
-      return { kind: 'trusted', node, since: Math.min(...agreed.values()), targets: [...agreed.keys()] };
+      const targetsAgreed = [...agreed.keys()];
+      const since = Math.min(...agreed.values());
+      agreed.clear();
+      return { kind: 'trusted', node, since, targets: targetsAgreed };
     }
     const needed = Math.max(fewestTargets, Math.min(enoughTargets, targets.size));
     if (alone.size < needed) return null;

@@ -2,10 +2,11 @@ import type { Msg } from '@nats-io/transport-node';
 import type { Clock } from '#kernel/clock.ts';
 import type { Log } from '#kernel/log.ts';
 import { readJson } from '#kernel/json.ts';
-import { agree, isCheckType, messageLimit, protocolRange, readOutcome, type ResultReceipt } from '#protocol/nodes.ts';
+import { agree, isCheckType, messageLimit, protocolRange, type ResultReceipt } from '#protocol/nodes.ts';
 import { Batch, batchBeginning, type Observation } from '#protocol/watching.ts';
 import type { NodeListener, ResultBatch, UnreadBatch } from '#service/ports.ts';
 import { type BatchSummary, readBatchHead } from './batch-head.ts';
+import { createOutcomeReader } from './outcome-reader.ts';
 import { createRareLog } from './rare-log.ts';
 
 export interface BatchesOptions {
@@ -41,6 +42,7 @@ const hubOverload = 'hub overload: these results were not read in time';
  */
 export function createBatches(options: BatchesOptions) {
   const { isEnrolled, heard, refused, listener, clock, log } = options;
+  const readOutcome = createOutcomeReader((target) => listener().watches?.(target) === true);
   const logged = createRareLog(clock, (node, count, reason) =>
     log.warn({ node, count, reason }, 'discarded results of a node'),
   );
@@ -49,7 +51,7 @@ export function createBatches(options: BatchesOptions) {
     const usable: Observation[] = [];
     let reason: string | null = null;
     for (const { type, outcome: written, ...observation } of batch.sightings) {
-      const outcome = isCheckType(type) ? readOutcome(type, written) : null;
+      const outcome = isCheckType(type) ? readOutcome(observation.target, type, written) : null;
       const why =
         outcome === null ? `it is no outcome of a ${type} check` : refusalOf(node, { ...observation, outcome });
       reason = why ?? reason;

@@ -58,12 +58,12 @@ test('a valid configuration is applied, and what needs a restart is named', asyn
   const { reloader, plans, outcomes, lines, write } = await start();
   await write(
     text(
-      'data: other.db\nhttp: { listen: 127.0.0.1:9999, public_url: "https://status.example.com" }\nmaintenance: [{ targets: all, cron: "0 3 * * *", duration: 1h }]\nmetrics: { blackbox: true, buckets: [1] }',
+      'data: other.db\nhttp: { listen: 127.0.0.1:9999, public_url: "https://status.example.com" }\nmaintenance: [{ targets: all, cron: "0 3 * * *", duration: 1h }]\nmetrics: { blackbox: true, buckets: [1], pair_limit: 500 }',
     ),
   );
   expect(await reloader.reload('asked')).toEqual({ ok: true, needsRestart: ['data', 'http.listen'], ...applied });
   expect(plans.at(-1)?.maintenance).toHaveLength(1);
-  expect(plans.at(-1)?.metrics).toEqual({ blackbox: true, buckets: [1] });
+  expect(plans.at(-1)?.metrics).toEqual({ blackbox: true, buckets: [1], pairLimit: 500 });
   expect(outcomes).toEqual([true]);
   expect(plans.at(-1)?.http).toMatchObject({ port: 8080, publicUrl: 'https://status.example.com' });
   expect(await reloader.reload('again')).toMatchObject({ ok: true, needsRestart: ['data', 'http.listen'] });

@@ -281,7 +281,8 @@ test('lists of targets show whether they can be had, and one that is named no lo
   ]);
 });
 
-const withProbes = (sources = {}) => testMetrics(sources, undefined, { shown: { buckets: null, blackbox: true } });
+const withProbes = (sources = {}) =>
+  testMetrics(sources, undefined, { shown: { buckets: null, blackbox: true, pairLimit: 20_000 } });
 const ping = { ...pinged, detail: { attempts: [], duplicates: 0, timed_by: null } };
 
 test('probes bear the labels of their target, and what these say of instance and job counts', async () => {
@@ -325,7 +326,7 @@ test('probes go with their target and with their node, and are not there unless 
 });
 
 test('the buckets of durations are those that are set', async () => {
-  const metrics = testMetrics({}, undefined, { shown: { buckets: [0.3, 2], blackbox: false } });
+  const metrics = testMetrics({}, undefined, { shown: { buckets: [0.3, 2], blackbox: false, pairLimit: 20_000 } });
   metrics.targetsChanged([watched('shop')]);
   metrics.roundDone(round('shop', { votes: votes(measured) }));
   const bounds = [...(await textOf(metrics)).matchAll(/^watchpost_check_duration_seconds_bucket\{le="([^"]+)"/gm)];
@@ -340,9 +341,9 @@ test('other buckets begin the counts of durations anew, the same ones do not', a
       .map(([name, count]) => [/le="([^"]+)"/.exec(name)?.[1], count]);
   metrics.targetsChanged([watched('shop')]);
   metrics.roundDone(round('shop', { votes: votes(measured) }));
-  metrics.showAs({ buckets: null, blackbox: false });
+  metrics.showAs({ buckets: null, blackbox: false, pairLimit: 20_000 });
   expect((await bounds()).at(-1)).toEqual(['+Inf', 1]);
-  metrics.showAs({ buckets: [0.3, 2], blackbox: false });
+  metrics.showAs({ buckets: [0.3, 2], blackbox: false, pairLimit: 20_000 });
   expect(await bounds()).toEqual([
     ['0.3', 0],
     ['2.0', 0],
@@ -361,12 +362,12 @@ test('other buckets begin the counts of durations anew, the same ones do not', a
 test('probes come and go with the configuration', async () => {
   const metrics = testMetrics();
   metrics.targetsChanged([watched('gateway', { check: 'ping' })]);
-  metrics.showAs({ buckets: null, blackbox: true });
+  metrics.showAs({ buckets: null, blackbox: true, pairLimit: 20_000 });
   metrics.roundDone(round('gateway', { check: 'ping', votes: votes(ping) }));
   expect(await textOf(metrics)).toContain('probe_success{');
-  metrics.showAs({ buckets: null, blackbox: true });
+  metrics.showAs({ buckets: null, blackbox: true, pairLimit: 20_000 });
   expect(await textOf(metrics)).toContain('probe_success{');
-  metrics.showAs({ buckets: null, blackbox: false });
+  metrics.showAs({ buckets: null, blackbox: false, pairLimit: 20_000 });
   expect(await textOf(metrics)).not.toContain('probe_');
 });
 

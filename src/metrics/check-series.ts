@@ -1,0 +1,88 @@
+import type { MeasuredValue } from '#checks/index.ts';
+import type { Vote } from '#monitor/judge/vote.ts';
+import type { Family, Register } from './register.ts';
+import { type Distribution, type JoinedLabels, LabelSet, type Sample, type SeriesLabels } from './series.ts';
+
+export type VoteOutcome = Vote['outcome'];
+export type FactName = keyof VoteOutcome['facts'];
+
+/** What is shown of a target on a node, or on all of them. */
+export interface TargetNodeSeries {
+  readonly check: string;
+  readonly labels: LabelSet | JoinedLabels;
+  /** The same without the check. */
+  readonly place: LabelSet | JoinedLabels;
+  duration: Distribution;
+  /** What follows is of the last outcome; its series are made when they are scraped. */
+  up: number | null;
+  seconds: number | null;
+  phases: VoteOutcome['phases'];
+  facts: VoteOutcome['facts'];
+  values: readonly MeasuredValue[];
+  /** Facts that stay true when a later check could not tell; null if there was none. */
+  kept: Partial<Record<FactName, number>> | null;
+  results: readonly CountedVote[];
+  /** What was counted last, which is mostly what is counted next. */
+  last: CountedVote | null;
+}
+
+/** What is shown of a target. */
+export interface SeriesByNode {
+  readonly check: string;
+  readonly labels: LabelSet;
+  readonly place: LabelSet;
+  readonly nodes: Map<string, TargetNodeSeries>;
+}
+
+/** How often a target was seen so. */
+export interface CountedVote {
+  readonly status: VoteOutcome['status'];
+  readonly reason: string;
+  readonly sample: Sample;
+}
+
+/** A target with what was shown of it under another check type. */
+export function seriesOf(target: string, check: string, nodes = new Map<string, TargetNodeSeries>()): SeriesByNode {
+  return { check, labels: new LabelSet({ target, check }), place: new LabelSet({ target }), nodes };
+}
+
+/** Nothing was seen yet. */
+export function newPair(
+  check: string,
+  { labels, place }: Pick<TargetNodeSeries, 'labels' | 'place'>,
+  duration: Distribution,
+): TargetNodeSeries {
+  return {
+    check,
+    labels,
+    place,
+    duration,
+    up: null,
+    seconds: null,
+    phases: {},
+    facts: {},
+    values: [],
+    kept: null,
+    results: [],
+    last: null,
+  };
+}
+
+/** The histogram of durations with these upper bounds, in seconds. */
+export function durationFamily(register: Register, bounds: readonly number[]): Family<Distribution> {
+  return register.histogram(
+    'watchpost_check_duration_seconds',
+    'How long checks took that had a duration, whether up or down.',
+    bounds,
+  );
+}
+
+/** Sets of labels by what they are known by, each made once. */
+export function createLabelSets(): (key: string, labels: () => SeriesLabels) => LabelSet {
+  const sets = new Map<string, LabelSet>();
+  return (key, labels) => {
+    let set = sets.get(key);
+    if (set === undefined) sets.set(key, (set = new LabelSet(labels())));
+    return set;
+  };
+}

@@ -1,0 +1,98 @@
+import { readOutcome } from '#protocol/nodes.ts';
+
+type ReadResult = ReturnType<typeof readOutcome>;
+
+/** Reads the outcome of a check of this type of a target, or null if it has not that shape. */
+export type OutcomeReader = (target: string, type: LastOutcome['type'], written: unknown) => ReadResult;
+
+type HealthyOutcome = Extract<ReadResult, { status: 'up' }>;
+
+interface LastOutcome {
+  readonly type: Parameters<typeof readOutcome>[0];
+  readonly outcome: HealthyOutcome;
+}
+
+const mostTargets = 50_000;
+// As the shape of every outcome has it.
+const mostSeconds = 1e6;
+
+/**
+ * Most outcomes of a target are as the one before but for their times, whichever node they come from. They need no schema, and share
+ * what is the same with that one: an outcome is kept for each pair of target and node. Of names that `isWatched` does not know nothing is
+ * kept.
+ */
+export function createOutcomeReader(isWatched: (target: string) => boolean): OutcomeReader {
+  const last = new Map<string, LastOutcome>();
+  return (target, type, written) => {
+    const known = last.get(target);
+    const again = known?.type === type ? readAgain(known.outcome, written) : null;
+    if (again !== null) return again;
+    const outcome = readOutcome(type, written);
+    if (outcome?.status !== 'up') return outcome;
+    const shared = known?.type === type ? share(known.outcome, outcome) : outcome;
+    if (!isWatched(target)) return outcome;
+    if (known === undefined && last.size >= mostTargets) last.clear();
+    last.set(target, { type, outcome: shared });
+    return shared;
+  };
+}
+
+// What is the same as in an outcome that was read can be used as it is. Null if anything else than times is another.
+function readAgain(known: HealthyOutcome, written: unknown): HealthyOutcome | null {
+  if (!isRecord(written) || Object.keys(written).length !== Object.keys(known).length) return null;
+  const { status, seconds, address, phases, facts, detail } = written;
+  if (status !== 'up' || !(seconds === null || isSeconds(seconds)) || address !== known.address) return null;
+  if (!isSame(detail, known.detail) || !isSame(facts, known.facts)) return null;
+  const times = phasesAs(known.phases, phases);
+  return times === null ? null : withParts(known, { seconds, phases: times });
+}
+
+// Those of an outcome with the same phases; null if they are others.
+function phasesAs(known: HealthyOutcome['phases'], written: unknown): HealthyOutcome['phases'] | null {
+  if (isSame(written, known)) return known;
+  const names = Object.keys(known);
+  if (!isRecord(written) || Object.keys(written).length !== names.length) return null;
+  for (const name of names) if (!isSeconds(written[name])) return null;
+  return written;
+}
+
+// What is the same in both is kept once.
+function share(known: HealthyOutcome, outcome: HealthyOutcome): HealthyOutcome {
+  const { address, phases, facts, detail } = outcome;
+  return {
+    status: 'up',
+    seconds: outcome.seconds,
+    address: address === known.address ? known.address : address,
+    phases: isSame(phases, known.phases) ? known.phases : phases,
+    facts: isSame(facts, known.facts) ? known.facts : facts,
+    detail: isSame(detail, known.detail) ? known.detail : detail,
+  };
+}
+
+function withParts(
+  { address, facts, detail }: HealthyOutcome,
+  { seconds, phases }: Pick<HealthyOutcome, 'seconds' | 'phases'>,
+): HealthyOutcome {
+  return { status: 'up', seconds, address, phases, facts, detail };
+}
+
+const isSeconds = (value: unknown): value is number => typeof value === 'number' && value >= 0 && value <= mostSeconds;
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+// Both are as JSON has them.
+function isSame(one: unknown, other: unknown): boolean {
+  if (one === other) return true;
+  if (Array.isArray(one) && Array.isArray(other))
+    return one.length === other.length && one.every((item, index) => isSame(item, other[index]));
+  if (!isRecord(one) || !isRecord(other)) return false;
+  let left = 0;
+  for (const name in one) {
+    if (!Object.hasOwn(other, name) || !isSame(one[name], other[name])) return false;
+    left += 1;
+  }
+  for (const _ in other) left -= 1;
+  return left === 0;
+}
