@@ -1,3 +1,4 @@
+import type { EmbeddedNodes } from '#compose/hubs/embedded.ts';
 import type { NatsAccess } from '#config/config.ts';
 import { watchEnrolled } from '#config/shape/enrolled.ts';
 import type { Clock } from '#kernel/clock.ts';
@@ -15,6 +16,7 @@ interface NatsEnvironment {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
+  readonly embedded?: Pick<EmbeddedNodes, 'isHere'>;
 }
 
 /** Nodes on other machines, wired to the store. Rejects with `config_invalid` if the hub's key cannot be used. */
@@ -22,7 +24,7 @@ export async function startNats(
   access: NatsAccess,
   store: Pick<Store, 'recordLate'> | null,
   onAbsence: (absence: NodeAbsence) => void,
-  { clock, random, log }: NatsEnvironment,
+  { clock, random, log, embedded }: NatsEnvironment,
 ): Promise<NatsTransport> {
   const account = await hubAccount(access);
   if (await isExposed(access.seedFile)) log.warn({ file: access.seedFile }, exposedAdvice(access.seedFile));
@@ -39,6 +41,7 @@ export async function startNats(
       onAbsence(absence);
     },
     absentAfterMs: access.absentAfterMs,
+    isHere: (process) => embedded?.isHere(process) === true,
     clock,
     random,
     log,

@@ -54,6 +54,8 @@ export interface FleetOptions {
   readonly environments?: Readonly<Record<string, NodeJS.ProcessEnv>>;
   /** Names of the nodes inside each hub, by hub. */
   readonly embedded?: Readonly<Record<string, string>>;
+  /** Whether these have keys of their own, so that they serve whichever hub leads; default: they have. */
+  readonly isEnrolled?: boolean;
   /** More targets, and what follows them in the configuration. */
   readonly targets?: string;
   /** Default: that of the program. */
@@ -66,11 +68,16 @@ export async function startFleet({
   serverCount = 1,
   environments = {},
   embedded = {},
+  isEnrolled = true,
   targets = '',
   notifyAfter = '10m',
 }: FleetOptions = {}): Promise<Fleet> {
   await using stack = new AsyncDisposableStack();
-  const [nats, ...more] = await startServers(serverCount, nodes, stack);
+  const [nats, ...more] = await startServers(
+    serverCount,
+    [...nodes, ...(isEnrolled ? Object.values(embedded) : [])],
+    stack,
+  );
   const servers = [nats, ...more];
   const target = stack.use(await startHttpTarget());
   const smtp = stack.use(await startSmtp());
@@ -83,6 +90,9 @@ export async function startFleet({
     const ways = relays.map(({ port: near }) => `"nats://127.0.0.1:${near}"`).join(', ');
     mkdirSync(join(program.folder, 'nodes'));
     writeFileSync(join(program.folder, 'hub.nk'), nats.hub.seed.reveal(), { mode: 0o600 });
+    const own = embedded[name];
+    const keys = own === undefined ? undefined : nats.nodes.get(own);
+    if (keys !== undefined) writeFileSync(join(program.folder, `${own}.nk`), keys.seed.reveal(), { mode: 0o600 });
     const enrolled = [...nats.nodes].map(([node, { key }]) => [node, { key, enrolled_at: '2026-01-01T00:00:00Z' }]);
     writeFileSync(join(program.folder, 'nodes', 'nodes.json'), JSON.stringify({ nodes: Object.fromEntries(enrolled) }));
     const config = `
@@ -115,7 +125,7 @@ ${targets}`;
     };
     hubs.push(hub);
   }
-  startNodes(servers, stack);
+  startNodes(servers, nodes, stack);
   const statuses = async () => overNats(servers, askHubs);
   const find = (name: string) => {
     const found = hubs.find((hub) => hub.name === name);
@@ -188,7 +198,7 @@ async function startServers(
   return servers;
 }
 
-function startNodes(servers: readonly NatsServer[], stack: AsyncDisposableStack): void {
+function startNodes(servers: readonly NatsServer[], names: readonly string[], stack: AsyncDisposableStack): void {
   const [nats] = servers;
   if (nats === undefined) return;
   const children: ChildProcess[] = [];
@@ -199,7 +209,8 @@ function startNodes(servers: readonly NatsServer[], stack: AsyncDisposableStack)
       await once(child, 'exit');
     }
   });
-  for (const [name, { seed }] of nats.nodes) {
+  for (const name of names) {
+    const { seed } = nats.account(name);
     const seedFile = join(nats.folder, `${name}.nk`);
     writeFileSync(seedFile, seed.reveal(), { mode: 0o600 });
     const flags = [

@@ -1,9 +1,10 @@
 import { basename } from 'node:path';
-import type { NatsAccess } from '#config/config.ts';
+import { embeddedSeedFile } from '#compose/hubs/embedded-seed.ts';
+import type { Config, NatsAccess } from '#config/config.ts';
 import { loadConfig } from '#config/load.ts';
 import { placeKeys } from '#config/shape/sections.ts';
 import { enrol, makeHub, permissionsPath, type EnrolledLocation, renameEnrolled, revoke } from '#enrolment/enrol.ts';
-import { infosOf, readEnrolled } from '#config/shape/enrolled.ts';
+import { enrolledLocationOf, infosOf, readEnrolled } from '#config/shape/enrolled.ts';
 import { type Reload, reloadServer } from '#enrolment/reload.ts';
 import { systemClock } from '#kernel/clock.ts';
 import { messageOf, WatchpostError } from '#kernel/errors.ts';
@@ -42,14 +43,19 @@ export interface AddOptions extends EnrolmentOptions, LocationOptions {
 }
 
 export async function addNode(name: string, options: AddOptions, context: CommandContext): Promise<number> {
-  const access = await accessOf(options, context, name);
-  const { writeSeed } = options;
+  const { access, config } = await readAccess(options, context);
+  const own = config.nodes.find(({ info }) => info.name === name);
+  if (own !== undefined && config.hubs === null) throw ownName(options, name);
+  const writeSeed = options.writeSeed ?? (own === undefined ? undefined : embeddedSeedFile(access, name));
   const keep = writeSeed === undefined ? undefined : async (seed: Secret) => writeSeedFile(writeSeed, seed);
-  const seed = await enrol(access, name, placeOf(options), systemClock.now(), keep);
+  const place = { ...(own === undefined ? {} : enrolledLocationOf(own.info)), ...placeOf(options) };
+  const seed = await enrol(access, name, place, systemClock.now(), keep);
   const { servers } = access;
   if (writeSeed !== undefined) {
-    const words = `node ${name} is enrolled; its key is in ${writeSeed} and nowhere else`;
-    return enrolled(access, options, context, { name, servers, seed_file: writeSeed }, [words]);
+    const words = [`node ${name} is enrolled; its key is in ${writeSeed} and nowhere else`];
+    if (own !== undefined)
+      words.push(`node ${name} is inside this hub: restart it, and copy the list to the other hubs`);
+    return enrolled(access, options, context, { name, servers, seed_file: writeSeed }, words);
   }
   const authority = access.ca === null ? '' : ' --ca-file ca.pem';
   return enrolled(access, options, context, { name, servers, seed: seed.reveal() }, [
@@ -97,18 +103,24 @@ export async function listNodes({ json, ...options }: EnrolmentOptions, context:
   return 0;
 }
 
-// A name that the configuration has already would make the next start fail.
-async function accessOf(
+async function readAccess(
   { config: path }: EnrolmentOptions,
   context: CommandContext,
-  name?: string,
-): Promise<NatsAccess> {
-  const { nats, nodes } = await loadConfig({ path, env: context.env, mayNodesCome: true });
-  if (nodes.some(({ info }) => info.name === name)) throw usage(`${path} has a node "${name}" of its own`);
-  if (nats === null)
+): Promise<{ readonly access: NatsAccess; readonly config: Config }> {
+  const config = await loadConfig({ path, env: context.env, mayNodesCome: true });
+  if (config.nats === null)
     throw new WatchpostError('config_invalid', `${path}: there is no nats section; nodes join through it`);
-  return nats;
+  return { access: config.nats, config };
 }
+
+// A name that the configuration has already would make the next start fail.
+async function accessOf(options: EnrolmentOptions, context: CommandContext, name?: string): Promise<NatsAccess> {
+  const { access, config } = await readAccess(options, context);
+  if (name !== undefined && config.nodes.some(({ info }) => info.name === name)) throw ownName(options, name);
+  return access;
+}
+
+const ownName = ({ config: path }: EnrolmentOptions, name: string) => usage(`${path} has a node "${name}" of its own`);
 
 /** Signals nats-server to reload the list, and prints what was done: as words, or as JSON. */
 async function enrolled(

@@ -95,6 +95,7 @@ async function standOn(
   member: Member,
   { config, environment, source, front, isHandingOver, hubs, checks, onChange }: HubPartsOptions,
 ): Promise<StandingDaemon> {
+  await environment.embedded?.use(config());
   const standing = await openStanding(config(), environment, source, {
     store,
     mayNotify: () => !isHandingOver() && member.mayAct(),

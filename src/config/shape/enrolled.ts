@@ -54,6 +54,16 @@ export function infosOf(nodes: NodeEnrolments): readonly NodeInfo[] {
   });
 }
 
+/** What the list says of the place of a node. */
+export function enrolledLocationOf(info: NodeInfo): Pick<EnrolledNode, keyof typeof placeKeys> {
+  const { countryCode, country, city, asn, ip } = info;
+  return {
+    ...(countryCode === '' ? {} : { location: [countryCode, country, city] }),
+    ...(asn === '' ? {} : { asn }),
+    ...(ip === '' ? {} : { ip }),
+  };
+}
+
 async function versionOf(path: string): Promise<string> {
   const found = await unlessMissing(stat(path));
   return found === null ? 'none' : [found.mtimeMs, found.size, found.ino].join(' ');

@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -36,6 +36,29 @@ test('every command has --json, but for a few with their reasons', () => {
     ({ below, options }) => below.length === 0 && !options.some(({ names }) => names.includes('--json')),
   );
   expect(silent.map(({ path }) => path).toSorted()).toEqual(Object.keys(without).toSorted());
+});
+
+test('the node inside one of several hubs is enrolled with its place, and its key is where the hub finds it', async () => {
+  const inside = join(folder, 'inside');
+  mkdirSync(inside);
+  const config = join(inside, 'watchpost.yaml');
+  const text = (hubs: string) =>
+    'nats: { servers: ["nats://127.0.0.1:4222"] }\nnodes: { de1: { location: [de, Germany, Berlin], asn: AS64500 } }\n' +
+    `targets: { a: { check: ping, host: a, nodes: [de1] } }\n${hubs}`;
+  writeFileSync(config, text(''));
+  const at = ['--config', config];
+  await json(['nodes', 'init', ...at]);
+  const refused = await commandHere(['nodes', 'add', 'de1', ...at]);
+  expect([refused.code, refused.err]).toEqual([2, `${config} has a node "de1" of its own\n`]);
+
+  writeFileSync(config, text('hubs: { name: a }\n'));
+  const seedFile = join(inside, 'de1.nk');
+  expect(await json(['nodes', 'add', 'de1', ...at])).toMatchObject({ name: 'de1', seed_file: seedFile });
+  expect(readFileSync(seedFile, 'utf8')).toMatch(/^SU/);
+  expect(JSON.parse(readFileSync(join(inside, 'nodes/nodes.json'), 'utf8'))).toMatchObject({
+    nodes: { de1: { location: ['de', 'Germany', 'Berlin'], asn: 'AS64500' } },
+  });
+  expect((await commandHere(['config', 'check', ...at])).code).toBe(0);
 });
 
 test('nodes are enrolled, renamed and revoked by programs', async () => {
