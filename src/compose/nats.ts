@@ -8,7 +8,7 @@ import type { Random } from '#kernel/random.ts';
 import { parseRunName } from '#protocol/run-name.ts';
 import type { Store } from '#store/sqlite.ts';
 import { createNatsTransport, type NatsTransport } from '#transport/nats/hub.ts';
-import { hubAccount } from '#transport/nats/keys.ts';
+import { hubAccount, seedFileOf } from '#transport/nats/keys.ts';
 import type { LateResult } from '#transport/nats/results.ts';
 import type { NodeAbsence } from '#transport/nats/roster.ts';
 
@@ -27,7 +27,8 @@ export async function startNats(
   { clock, random, log, embedded }: NatsEnvironment,
 ): Promise<NatsTransport> {
   const account = await hubAccount(access);
-  if (await isExposed(access.seedFile)) log.warn({ file: access.seedFile }, exposedAdvice(access.seedFile));
+  const file = await seedFileOf(access);
+  if (await isExposed(file)) log.warn({ file }, exposedAdvice(file));
   const enrolled = watchEnrolled(access.nodesFile);
   const transport = createNatsTransport({
     account,

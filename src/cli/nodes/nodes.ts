@@ -1,9 +1,11 @@
 import { basename } from 'node:path';
-import { embeddedSeedFile } from '#compose/hubs/embedded-seed.ts';
+import { embeddedSeedFile, hubSeedFile } from '#config/hub.ts';
 import type { Config, NatsAccess } from '#config/config.ts';
 import { loadConfig } from '#config/load.ts';
 import { placeKeys } from '#config/shape/sections.ts';
-import { enrol, makeHub, permissionsPath, type EnrolledLocation, renameEnrolled, revoke } from '#enrolment/enrol.ts';
+import { enrol, type EnrolledLocation, renameEnrolled, revoke } from '#enrolment/enrol.ts';
+import { makeHub, makeHubKey, revokeHubKey } from '#enrolment/hub-keys.ts';
+import { permissionsPath } from '#enrolment/list.ts';
 import { enrolledLocationOf, infosOf, readEnrolled } from '#config/shape/enrolled.ts';
 import { type Reload, reloadServer } from '#enrolment/reload.ts';
 import { systemClock } from '#kernel/clock.ts';
@@ -26,13 +28,23 @@ export interface LocationOptions {
   readonly ip?: string | undefined;
 }
 
+export interface InitOptions extends EnrolmentOptions {
+  /** The hub that gets a key of its own; default: the key is for all hubs. */
+  readonly hub?: string | undefined;
+}
+
 /** Makes the hub's key and the files that nats-server needs to know it; keeps what is there. */
-export async function initNodes(options: EnrolmentOptions, context: CommandContext): Promise<number> {
+export async function initNodes(options: InitOptions, context: CommandContext): Promise<number> {
   const access = await accessOf(options, context);
-  const made = await makeHub(access);
+  const { hub } = options;
+  const made = hub === undefined ? await makeHub(access) : await makeHubKey(access, hub, systemClock.now());
   const include = permissionsPath(access);
-  return enrolled(access, options, context, { made, seed_file: access.seedFile, include }, [
-    `${made ? 'the key of the hub is in' : 'the hub has its key in'} ${access.seedFile}`,
+  const file = hub === undefined ? access.seedFile : hubSeedFile(access, hub);
+  const whose = hub === undefined ? 'the hub' : `hub ${hub}`;
+  const done = { made, ...(hub !== undefined && { hub }), seed_file: file, include };
+  return enrolled(access, options, context, done, [
+    `${made ? `the key of ${whose} is in` : `${whose} has its key in`} ${file}`,
+    ...(hub === undefined ? [] : [`hub ${hub} uses it from its next start on if it is beside its seed_file`]),
     `nats-server has to include ${include} under authorization`,
   ]);
 }
@@ -66,8 +78,28 @@ export async function addNode(name: string, options: AddOptions, context: Comman
   ]);
 }
 
-export async function revokeNode(name: string, options: EnrolmentOptions, context: CommandContext): Promise<number> {
+export interface RevokeOptions extends EnrolmentOptions {
+  /** A hub with a key of its own, in place of a node. */
+  readonly hub?: string | undefined;
+  /** The key that hubs share, in place of a node. */
+  readonly sharedKey?: boolean | undefined;
+}
+
+export async function revokeNode(
+  name: string | undefined,
+  options: RevokeOptions,
+  context: CommandContext,
+): Promise<number> {
+  const { hub, sharedKey = false } = options;
+  if ([name !== undefined, hub !== undefined, sharedKey].filter(Boolean).length !== 1)
+    throw usage('name a node, or a hub with --hub, or give --shared-key');
   const access = await accessOf(options, context);
+  if (name === undefined) {
+    await revokeHubKey(access, hub ?? null);
+    const words = hub === undefined ? 'the key that hubs shared is revoked' : `the key of hub ${hub} is revoked`;
+    const done = hub === undefined ? { revoked_shared_key: true } : { revoked_hub: hub };
+    return enrolled(access, options, context, done, [`${words}: it is no longer accepted`]);
+  }
   await revoke(access, name);
   return enrolled(access, options, context, { revoked: name }, [
     `node ${name} is revoked: its key is no longer accepted`,

@@ -1,5 +1,5 @@
 import { stat } from 'node:fs/promises';
-import { embeddedSeedFile } from '#compose/hubs/embedded-seed.ts';
+import { embeddedSeedFile } from '#config/hub.ts';
 import { threadNodeOf } from '#compose/thread-nodes.ts';
 import type { Config, NatsAccess } from '#config/config.ts';
 import type { ConfiguredNode } from '#config/nodes.ts';

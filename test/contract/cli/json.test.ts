@@ -82,6 +82,40 @@ test('nodes are enrolled, renamed and revoked by programs', async () => {
   expect(readFileSync(join(folder, 'nodes/nodes.json'), 'utf8')).toContain('us2');
 });
 
+test('hubs have keys of their own beside the one that they share, and each is revoked by itself', async () => {
+  const config = join(folder, 'watchpost.yaml');
+  writeFileSync(config, 'nats: { servers: ["nats://127.0.0.1:4222"] }\ntargets: { a: { check: ping, host: a } }\n');
+  const at = ['--config', config];
+  const users = () =>
+    [...readFileSync(join(folder, 'nodes/nodes.conf'), 'utf8').matchAll(/^ {2}# (.*)$/gm)].map(([, who]) => who);
+  const fails = async (...args: readonly string[]) => {
+    const { code, err } = await commandHere([...args, ...at]);
+    expect(code).toBe(2);
+    return err;
+  };
+  await json(['nodes', 'init', ...at]);
+  await json(['nodes', 'add', 'us1', ...at]);
+  const b = { hub: 'b', seed_file: join(folder, 'hub-b.nk') };
+  expect(await json(['nodes', 'init', '--hub', 'a', ...at])).toMatchObject({ made: true, hub: 'a' });
+  expect(await json(['nodes', 'init', '--hub', 'b', ...at])).toMatchObject({ made: true, ...b });
+  expect(await json(['nodes', 'init', '--hub', 'b', ...at])).toMatchObject({ made: false, ...b });
+  expect(users()).toEqual(['the hub', 'hub a', 'hub b', 'us1']);
+  // The list has the keys: those who change it need none.
+  for (const file of ['hub.nk', 'hub-a.nk']) rmSync(join(folder, file));
+  await json(['nodes', 'add', 'us2', ...at]);
+  expect(users()).toEqual(['the hub', 'hub a', 'hub b', 'us1', 'us2']);
+  expect(await fails('nodes', 'init', '--hub', 'a')).toContain('revoke it first with "watchpost nodes revoke --hub a"');
+  expect(await json(['nodes', 'revoke', '--shared-key', ...at])).toMatchObject({ revoked_shared_key: true });
+  expect(await json(['nodes', 'revoke', '--hub', 'b', ...at])).toMatchObject({ revoked_hub: 'b' });
+  expect(users()).toEqual(['hub a', 'us1', 'us2']);
+  expect(await fails('nodes', 'revoke', '--hub', 'a')).toContain('no hub would have a key left');
+  expect(await fails('nodes', 'revoke', '--hub', 'constructor')).toContain('no hub "constructor" has a key of its own');
+  expect(await fails('nodes', 'revoke', '--shared-key')).toContain('hubs share no key');
+  expect(await fails('nodes', 'revoke', 'us1', '--hub', 'a')).toContain('name a node, or a hub with --hub');
+  expect(await json(['nodes', 'init', ...at])).toMatchObject({ made: true });
+  expect(users()).toEqual(['the hub', 'hub a', 'us1', 'us2']);
+});
+
 test('an import tells a program what was written and what is not as it was', async () => {
   writeFileSync(
     join(folder, 'gatus.yaml'),
