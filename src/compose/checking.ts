@@ -32,6 +32,8 @@ export interface CheckRunnerEnvironment {
   readonly boot?: Boot | null;
   /** Whether another hub judged until a moment ago and handed over. */
   readonly isHandedOver?: () => boolean;
+  /** For how long a node has not been heard while this hub followed another one, in milliseconds. */
+  readonly silentMs?: (node: string) => number;
   /** Nodes of this process that serve whichever of several hubs leads. */
   readonly embedded?: EmbeddedNodes;
   /** Default: `renewalTimes`. */

@@ -59,7 +59,8 @@ class HubDaemon implements Daemon {
     this.#hub = hub;
     this.#embedded = openEmbeddedNodes({ ...environment, data: config.data });
     const isHandedOver = () => this.#parts?.member.isSuccessor === true;
-    this.#environment = { ...environment, isHandedOver, embedded: this.#embedded };
+    const silentMs = (node: string) => this.#checks?.silentMs(node) ?? 0;
+    this.#environment = { ...environment, isHandedOver, silentMs, embedded: this.#embedded };
     this.#source = source;
     const { promise, reject } = Promise.withResolvers<void>();
     this.ended = promise;

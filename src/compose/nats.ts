@@ -17,6 +17,7 @@ interface NatsEnvironment {
   readonly random: Random;
   readonly log: Log;
   readonly embedded?: Pick<EmbeddedNodes, 'isHere'>;
+  readonly silentMs?: (node: string) => number;
 }
 
 /** Nodes on other machines, wired to the store. Rejects with `config_invalid` if the hub's key cannot be used. */
@@ -24,7 +25,7 @@ export async function startNats(
   access: NatsAccess,
   store: Pick<Store, 'recordLate'> | null,
   onAbsence: (absence: NodeAbsence) => void,
-  { clock, random, log, embedded }: NatsEnvironment,
+  { clock, random, log, embedded, silentMs }: NatsEnvironment,
 ): Promise<NatsTransport> {
   const account = await hubAccount(access);
   const file = await seedFileOf(access);
@@ -43,6 +44,7 @@ export async function startNats(
     },
     absentAfterMs: access.absentAfterMs,
     isHere: (process) => embedded?.isHere(process) === true,
+    ...(silentMs !== undefined && { silentMs }),
     clock,
     random,
     log,

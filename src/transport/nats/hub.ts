@@ -18,7 +18,10 @@ import { createRoster, type Roster, type RosterOptions } from './roster.ts';
 import { serveStatus } from './status.ts';
 import type { WindowProcess } from './windows.ts';
 
-export interface NatsTransportOptions extends Pick<RosterOptions, 'enrolled' | 'onAbsence' | 'absentAfterMs'> {
+export interface NatsTransportOptions extends Pick<
+  RosterOptions,
+  'enrolled' | 'onAbsence' | 'absentAfterMs' | 'silentMs'
+> {
   readonly account: Account;
   /** Keeps a result that came after its run; the node sends it again unless this resolves. */
   readonly onLate: (late: LateResult) => Promise<void>;

@@ -47,6 +47,11 @@ test.skipIf(obstacle !== null)(
     const killedAt = Date.now();
     await a.running?.end('SIGKILL');
     await fleet.leader('a');
+    await b.running?.logged(/judged what nodes observed/);
+    const led = b.running?.log.find(({ msg }) => msg === 'this hub leads')?.['time'];
+    const judged = b.running?.log.find(({ msg }) => msg.startsWith('judged what nodes observed'))?.['time'];
+    // Nothing is awaited of a node that was silent before.
+    expect(Date.parse(String(judged)) - Date.parse(String(led))).toBeLessThan(10_000);
     await eventually(60_000, () => expect(ups(b, 'us1').at(-1)?.due).toBeGreaterThan(killedAt + 20_000));
     expect(gapsOf(b, 'us1')).toEqual(new Set([1_000]));
     const meanwhile = votesOf(b, 'de1').filter(({ due }) => due > killedAt + 1_000);
@@ -113,7 +118,7 @@ test.skipIf(obstacle !== null)(
 test.skipIf(obstacle !== null)(
   named('a follower is suspended: its node is unknown meanwhile, nothing is notified, and it is back with its hub'),
   async () => {
-    const { fleet, a, b } = await startPair();
+    const { fleet, a, b } = await startPair({ nodes: ['nl1'] });
     await using _ = fleet;
     b.running?.process.kill('SIGSTOP');
     const stoppedAt = Date.now();
@@ -121,7 +126,7 @@ test.skipIf(obstacle !== null)(
     b.running?.process.kill('SIGCONT');
     const backAt = Date.now();
     await eventually(60_000, () => expect(ups(a, 'us1').at(-1)?.due).toBeGreaterThan(backAt + 10_000));
-    expect(gapsOf(a, 'de1')).toEqual(new Set([1_000]));
+    for (const node of ['de1', 'nl1']) expect(gapsOf(a, node), node).toEqual(new Set([1_000]));
     const meanwhile = votesOf(a, 'us1').filter(({ due }) => due > stoppedAt + 1_000 && due < backAt - 1_000);
     expect(new Set(meanwhile.map(({ status }) => status))).toEqual(new Set(['unknown']));
     expect(fleet.smtp.received).toEqual([]);
@@ -170,6 +175,28 @@ test.skipIf(obstacle !== null)(
     await fleet.leader('a');
     await eventually(30_000, () => expect(ups(b, 'us1').length).toBeGreaterThan(5));
     expect(fleet.smtp.received).toEqual([]);
+  },
+  120_000,
+);
+
+test.skipIf(obstacle !== null)(
+  named('an outage is confirmed by the nodes inside both hubs, and they gather evidence of it'),
+  async () => {
+    const { fleet, a, b } = await startPair({}, (config) => config.replace(', confirm: false', ''));
+    await using _ = fleet;
+    await fleet.target.stop();
+    await fleet.smtp.mails(1);
+    await eventually(30_000, () =>
+      expect(query(b.program.database, 'SELECT DISTINCT node FROM evidence ORDER BY 1')).toEqual([
+        { node: 'de1' },
+        { node: 'us1' },
+      ]),
+    );
+    await fleet.target.start();
+    await fleet.smtp.mails(2);
+    await fleet.agreed();
+    for (const { running } of [a, b])
+      expect(running?.log.filter(({ msg }) => /refused|discarded/.test(msg)).map(({ msg }) => msg)).toEqual([]);
   },
   120_000,
 );
