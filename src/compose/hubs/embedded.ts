@@ -4,7 +4,7 @@ import { threadNodeOf } from '#compose/thread-nodes.ts';
 import type { Config, NatsAccess } from '#config/config.ts';
 import type { ConfiguredNode } from '#config/nodes.ts';
 import { isSame } from '#config/apply/same.ts';
-import { type Clock, deadline, endsWithin, sleepUnlessAborted } from '#kernel/clock.ts';
+import { type Clock, endsWithin } from '#kernel/clock.ts';
 import { createInTurn } from '#kernel/concurrency.ts';
 import { messageOf } from '#kernel/errors.ts';
 import { unlessMissing } from '#kernel/files.ts';
@@ -51,8 +51,8 @@ interface RunningNode extends EmbeddedNode {
 const spoolLimits = { longestMs: 86_400_000, most: 50_000 };
 const readyMs = 15_000;
 const finishMs = 4_000;
+// The next hub that leads needs a moment to ask for it.
 const handInMs = 2_000;
-const lookEveryMs = 50;
 
 export function openEmbeddedNodes(options: EmbeddedNodesOptions): EmbeddedNodes {
   const { log } = options;
@@ -140,11 +140,7 @@ async function startNode(
     local,
     remote,
     async stop() {
-      using limit = deadline(clock, handInMs);
-      // The next hub that leads needs a moment to ask for it.
-      while (remote.welcome && spool.size > 0 && !limit.signal.aborted)
-        await sleepUnlessAborted(clock, lookEveryMs, limit.signal);
-      await remote.stop(finishMs);
+      await remote.stop(finishMs, handInMs);
       await local.close();
       spool.close();
     },

@@ -1,5 +1,5 @@
 import type { Msg, NatsConnection, Subscription } from '@nats-io/transport-node';
-import { type Clock, deadline, orAbort } from '#kernel/clock.ts';
+import { type Clock, deadline, orAbort, sleepUnlessAborted } from '#kernel/clock.ts';
 import { messageOf } from '#kernel/errors.ts';
 import type { Log } from '#kernel/log.ts';
 import type { Random } from '#kernel/random.ts';
@@ -55,13 +55,18 @@ export interface RemoteNode {
   readonly revoked: Promise<string>;
   /** Serves a hub in this process, in place of the one that leads over NATS; commands of other hubs come over NATS all the same. */
   serve(hub: DirectHub): DirectNode;
-  /** Takes no more commands, gives running ones `graceMs`, and says goodbye. What has no receipt stays in the spool. */
-  stop(graceMs: number): Promise<void>;
+  /**
+   * Takes no more commands, gives running ones `graceMs`, and says goodbye. What has no receipt stays in the spool; for that much longer
+   * it is offered to the hub that leads, and to the next one, if `handInMs` says so.
+   */
+  stop(graceMs: number, handInMs?: number): Promise<void>;
 }
 
 const longestHelloMs = 500;
 const spreadOf = (hello: Msg) => readJson(HubGreeting, hello.string())?.spreadMs ?? longestHelloMs;
 const goodbyeMs = 3_000;
+const lookAfterMs = 300;
+const lookEveryMs = 50;
 
 export function startRemoteNode(options: RemoteNodeOptions): RemoteNode {
   const { name, refusedMs, times = connectionTimes, clock, random, log } = options;
@@ -98,7 +103,7 @@ export function startRemoteNode(options: RemoteNodeOptions): RemoteNode {
     state: () => ({ process, ...stateOf(options, delivery, watching) }),
     onWelcome(up, agreed) {
       incoming.open(up, subjects.command(process), (message) => {
-        const taking = duties.isDirect ? null : watching;
+        const taking = duties.isDirect || stopped !== null ? null : watching;
         message.respond(JSON.stringify(replyTo(message.string(), process, commands, taking)));
       });
       duties.welcome(agreed, registration.clockOffsetMs ?? 0);
@@ -152,12 +157,11 @@ export function startRemoteNode(options: RemoteNodeOptions): RemoteNode {
     },
     revoked,
     serve: (hub) => duties.serve(hub),
-    async stop(graceMs) {
-      stopped ??= endAll(
-        { registration, incoming, watching, commands, namedHub, delivery, connection },
-        options,
+    async stop(graceMs, handInMs = 0) {
+      stopped ??= endAll({ registration, incoming, watching, commands, namedHub, delivery, connection }, options, {
         graceMs,
-      );
+        handInMs,
+      });
       await stopped;
     },
   };
@@ -165,7 +169,7 @@ export function startRemoteNode(options: RemoteNodeOptions): RemoteNode {
 
 interface RemoteNodeParts {
   readonly registration: RegistrationSession;
-  readonly incoming: { close(): void };
+  readonly incoming: { readonly isOpen: boolean; close(): void };
   readonly watching: RemoteScheduler;
   readonly commands: Commands;
   readonly namedHub: { close(): void };
@@ -173,7 +177,15 @@ interface RemoteNodeParts {
   readonly connection: { close(): Promise<void> };
 }
 
-async function endAll(parts: RemoteNodeParts, options: RemoteNodeOptions, graceMs: number): Promise<void> {
+async function endAll(
+  parts: RemoteNodeParts,
+  options: RemoteNodeOptions,
+  { graceMs, handInMs }: { readonly graceMs: number; readonly handInMs: number },
+): Promise<void> {
+  if (handInMs > 0 && parts.incoming.isOpen) {
+    parts.watching.stop();
+    await handIn(options, handInMs);
+  }
   parts.registration.stop();
   parts.incoming.close();
   parts.watching.stop();
@@ -182,6 +194,13 @@ async function endAll(parts: RemoteNodeParts, options: RemoteNodeOptions, graceM
   parts.namedHub.close();
   parts.delivery.close();
   await parts.connection.close();
+}
+
+// What runs has to end first, and then its results have to come here.
+async function handIn({ spool, clock }: RemoteNodeOptions, ms: number): Promise<void> {
+  using limit = deadline(clock, ms);
+  await sleepUnlessAborted(clock, lookAfterMs, limit.signal);
+  while (spool.size > 0 && !limit.signal.aborted) await sleepUnlessAborted(clock, lookEveryMs, limit.signal);
 }
 
 async function announceStop(registration: RegistrationSession, { clock, log }: RemoteNodeOptions): Promise<void> {
@@ -204,7 +223,7 @@ function replyTo(
   const no = (reason: string): CommandReply => {
     return { protocol: [...protocolRange], process, state: 'unsupported', reason };
   };
-  if (part !== null) return watching?.take(part) ?? no('this node serves the hub of its own process, which leads');
+  if (part !== null) return watching?.take(part) ?? no('this node is stopping, or serves the hub of its own process');
   if (command === null) return no('this node cannot read the command');
   const agreed = agree(protocolRange, command.protocol);
   return typeof agreed === 'string' ? no(`the hub is ${agreed}`) : commands.take(command);

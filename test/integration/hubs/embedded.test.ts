@@ -200,3 +200,20 @@ test.skipIf(obstacle !== null)(
   },
   120_000,
 );
+
+test.skipIf(obstacle !== null)(
+  named('a leader that is stopped has the next one judge what the node inside it saw until then'),
+  async () => {
+    const { fleet, a, b } = await startPair();
+    await using _ = fleet;
+    const stoppedAt = Date.now();
+    await a.running?.end('SIGTERM');
+    await fleet.leader('a');
+    await eventually(30_000, () => expect(ups(b, 'us1').at(-1)?.due).toBeGreaterThan(stoppedAt + 5_000));
+    const before = votesOf(b, 'de1').filter(({ due }) => due < stoppedAt);
+    expect(new Set(before.map(({ status }) => status))).toEqual(new Set(['up']));
+    expect(gapsOf(b, 'de1')).toEqual(new Set([1_000]));
+    expect(fleet.smtp.received).toEqual([]);
+  },
+  120_000,
+);
