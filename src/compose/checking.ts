@@ -1,4 +1,6 @@
 import { notReadyReasons } from '#compose/health.ts';
+import type { EmbeddedNodes } from '#compose/hubs/embedded.ts';
+import { threadNodeOf } from '#compose/thread-nodes.ts';
 import type { Config } from '#config/config.ts';
 import type { Boot } from '#kernel/boot.ts';
 import type { Clock } from '#kernel/clock.ts';
@@ -11,12 +13,13 @@ import type { Monitor } from '#monitor/monitor.ts';
 import type { RenewalTimes } from '#monitor/notify/channel.ts';
 import { watchByRuns } from '#monitor/watch/by-runs.ts';
 import type { CheckServiceClient, Runner } from '#monitor/watch/runner.ts';
-import type { NodeStatus } from '#service/ports.ts';
+import type { NodeStatus, Transport } from '#service/ports.ts';
 import { formatRunName } from '#protocol/run-name.ts';
 import { createRuns, joinTransports, type Runs } from '#service/runs.ts';
 import type { HubAbsence as WatchingAbsence } from '#service/catch-up.ts';
 import { WatchService } from '#service/watching.ts';
 import type { Store } from '#store/sqlite.ts';
+import type { EmbeddedNode } from '#transport/nats/direct.ts';
 import type { NatsTransport } from '#transport/nats/hub.ts';
 import { createThreadTransport } from '#transport/thread.ts';
 
@@ -32,6 +35,10 @@ export interface CheckRunnerEnvironment {
   readonly isHandedOver?: () => boolean;
   /** What the threads of nodes relieve. */
   readonly guard?: StopGuard | null;
+  /** For how long a node has not been heard while this hub followed another one, in milliseconds. */
+  readonly silentMs?: (node: string) => number;
+  /** Nodes of this process that serve whichever of several hubs leads. */
+  readonly embedded?: EmbeddedNodes;
   /** Default: `renewalTimes`. */
   readonly renewal?: RenewalTimes;
 }
@@ -93,31 +100,18 @@ async function checkHere(
   listeners: CheckingListeners,
 ): Promise<CheckRunner> {
   const { clock, log, guard } = environment;
-  const remote = nats === null ? null : await openNats(nats, store, listeners, environment);
+  // A hub that follows has no nodes for itself.
+  const embedded = nats === null ? [] : ((await environment.embedded?.use({ nodes, nats, targets })) ?? []);
+  const embeddedNames = new Set(embedded.map(({ name }) => name));
+  const remote = nats === null ? null : await openNats(nats, store, apartFrom(embeddedNames, listeners), environment);
   const threads = createThreadTransport({
-    nodes: nodes.map(({ info, localAddress, inFlight, asnFile, dockerSocket, systemdSocket, plugins }) => ({
-      info,
-      options: {
-        localAddress,
-        asnFile,
-        dockerSocket,
-        systemdSocket,
-        plugins,
-        policy: 'private',
-        allow: [],
-        deny: [],
-        knownAs: info.ip === '' ? [] : [info.ip],
-        running: inFlight,
-        queued: 10 * inFlight,
-        types: [...new Set(targets?.map(({ spec }) => spec.type))],
-      },
-    })),
+    nodes: nodes.flatMap((node) => (embeddedNames.has(node.info.name) ? [] : threadNodeOf(node, targets))),
     module: new URL('../node/thread.ts', import.meta.url),
     guard,
     clock,
     log,
   });
-  const transport = remote === null ? threads : joinTransports([threads, remote]);
+  const transport = remote === null ? threads : await joinToRemote(threads, remote, embedded, environment);
   const runs = createRuns(transport, clock);
   const client: CheckServiceClient = {
     nodes: () => runs.nodes().map(({ info }) => info),
@@ -170,6 +164,28 @@ async function checkHere(
       await transport.close();
     },
   };
+}
+
+// A node inside this hub serves it whether or not it reaches NATS.
+function apartFrom(embedded: ReadonlySet<string>, listeners: CheckingListeners): CheckingListeners {
+  return {
+    ...listeners,
+    nodeAbsent(absence) {
+      if (!embedded.has(absence.node.name)) listeners.nodeAbsent(absence);
+    },
+  };
+}
+
+async function joinToRemote(
+  threads: Transport,
+  remote: NatsTransport,
+  nodes: readonly EmbeddedNode[],
+  environment: CheckRunnerEnvironment,
+): Promise<Transport> {
+  if (nodes.length === 0) return joinTransports([threads, remote]);
+  const { createDirectTransport, withoutAssignmentsOf } = await import('#transport/nats/direct.ts');
+  const direct = createDirectTransport({ nodes, over: remote, ...environment });
+  return joinTransports([direct, threads, withoutAssignmentsOf(new Set(nodes.map(({ name }) => name)), remote)]);
 }
 
 // Loaded if it is used: with what it needs it is large, and most run their checks by themselves.

@@ -6,14 +6,16 @@ import { type HubLink, openLink } from '#compose/hubs/link.ts';
 import { takeLate } from '#compose/hubs/late.ts';
 import { type HubParts, openParts } from '#compose/hubs/parts.ts';
 import { type HubChecks, openHubChecks } from '#compose/hubs/checks.ts';
+import { type EmbeddedNodes, openEmbeddedNodes } from '#compose/hubs/embedded.ts';
 import { observeHubs } from '#compose/hubs/observe-hubs.ts';
+import { loadAgain } from '#compose/hubs/load-again.ts';
 import { giveUpLease } from '#compose/hubs/hand-over.ts';
 import { fetchHistory, putInPlace } from '#compose/hubs/restore.ts';
 import type { Config } from '#config/config.ts';
 import type { ConfiguredHub } from '#config/hub.ts';
 import type { ConfigSource, ReloadResult } from '#config/apply/reload.ts';
 import type { HistoryReader } from '#history/reader.ts';
-import { announceRelease, type HubStatus } from '#hubs/peers.ts';
+import type { HubStatus } from '#hubs/peers.ts';
 import { createInTurn } from '#kernel/concurrency.ts';
 import { WatchpostError } from '#kernel/errors.ts';
 import { backUp } from '#store/backup.ts';
@@ -38,6 +40,7 @@ class HubDaemon implements Daemon {
   readonly ended: Promise<void>;
   readonly #hub: ConfiguredHub;
   readonly #environment: CheckRunnerEnvironment;
+  readonly #embedded: EmbeddedNodes;
   readonly #source: ConfigSource | null;
   readonly #stop = new AbortController();
   readonly #inTurn = createInTurn();
@@ -54,7 +57,10 @@ class HubDaemon implements Daemon {
   constructor(config: Config, hub: ConfiguredHub, environment: CheckRunnerEnvironment, source: ConfigSource | null) {
     this.#config = config;
     this.#hub = hub;
-    this.#environment = { ...environment, isHandedOver: () => this.#parts?.member.isSuccessor === true };
+    this.#embedded = openEmbeddedNodes({ ...environment, data: config.data });
+    const isHandedOver = () => this.#parts?.member.isSuccessor === true;
+    const silentMs = (node: string) => this.#checks?.silentMs(node) ?? 0;
+    this.#environment = { ...environment, isHandedOver, silentMs, embedded: this.#embedded };
     this.#source = source;
     const { promise, reject } = Promise.withResolvers<void>();
     this.ended = promise;
@@ -96,14 +102,9 @@ class HubDaemon implements Daemon {
   async reload(cause: string): Promise<ReloadResult> {
     const monitoring = this.#parts?.monitoring ?? null;
     if (monitoring !== null) return monitoring.reloader.reload(cause);
-    if (this.#source === null) return { ok: false, problems: ['the source of the configuration is unknown'] };
-    try {
-      const { data, hubs } = this.#config;
-      this.#config = { ...(await this.#source.load()), data, hubs };
-    } catch (error) {
-      if (!(error instanceof WatchpostError)) throw error;
-      return { ok: false, problems: error.message.split('\n') };
-    }
+    const loaded = await loadAgain(this.#source, this.#config);
+    if (!('targets' in loaded)) return { ok: false, problems: loaded };
+    this.#config = loaded;
     await this.#inTurn(async () => {
       if (this.#parts?.monitoring === null) await this.#standAgain(this.#parts);
     });
@@ -111,12 +112,12 @@ class HubDaemon implements Daemon {
   }
 
   async open(): Promise<void> {
-    const { clock, log } = this.#environment;
     const { nats } = this.#config;
     if (nats === null) throw new WatchpostError('config_invalid', 'hubs needs nats');
     const checks = await openHubChecks(nats, this.#hub.name, () => this.#connection, this.#environment);
     this.#checks = checks;
-    const link = await openLink(nats, this.#hub.replicas, this.#environment, {
+    this.#link = await openLink(nats, this.#hub.replicas, this.#environment, {
+      ...this.#environment,
       name: this.#hub.name,
       status: () => this.#status(),
       wake: (isLease) => this.#parts?.member.wake(isLease),
@@ -125,19 +126,15 @@ class HubDaemon implements Daemon {
       onUp: (connection) => checks.up(connection),
       onDown: () => checks.down(),
       handOver: async () => this.#inTurn(async () => this.#handOver()),
-      takeLate: async (votes) => takeLate(this.#open.store, votes, clock.now()),
+      takeLate: async (votes) => takeLate(this.#open.store, votes, this.#environment.clock.now()),
       copyTo: async (path) => void (await backUp(this.#config.data, path, { signal: this.#stop.signal })),
       copyPath: `${this.#config.data}.outgoing`,
-      clock,
-      log,
     });
-    this.#link = link;
     try {
       await this.#openParts();
     } catch (error) {
       await this.#observation[Symbol.asyncDispose]();
-      await checks[Symbol.asyncDispose]();
-      await link.close();
+      await this.#closeLinks();
       throw error;
     }
   }
@@ -150,10 +147,15 @@ class HubDaemon implements Daemon {
         await this.#handOver(false);
       } finally {
         await this.#closeParts();
-        await this.#checks?.[Symbol.asyncDispose]();
-        await this.#link?.close();
+        await this.#closeLinks();
       }
     });
+  }
+
+  async #closeLinks(): Promise<void> {
+    await this.#embedded[Symbol.asyncDispose]();
+    await this.#checks?.[Symbol.asyncDispose]();
+    await this.#link?.close();
   }
 
   get #open(): HubParts {
@@ -224,6 +226,8 @@ class HubDaemon implements Daemon {
 
   // What judges is stopped with everything around it, and the rest begins anew.
   async #standAgain(parts: HubParts): Promise<void> {
+    const { data, hubs } = this.#config;
+    this.#config = { ...this.#inForce, data, hubs };
     await parts.monitoring?.monitor.stop(0);
     await parts.standing[Symbol.asyncDispose]();
     parts.monitoring = null;
@@ -253,13 +257,10 @@ class HubDaemon implements Daemon {
   async #handOver(goesOn = true): Promise<void> {
     const parts = this.#parts;
     if (parts === null || parts.member.status().role === 'follower') return;
-    const { clock, log } = this.#environment;
     this.#isHandingOver = true;
     try {
-      await giveUpLease(parts, { clock, log });
-      const connection = this.#connection;
-      if (connection !== null) announceRelease(connection);
-      log.info({ hub: this.#hub.name }, 'lease handed over');
+      const connection = () => this.#connection;
+      await giveUpLease(parts, { ...this.#environment, hub: this.#hub.name, connection });
       if (goesOn) await this.#standAgain(parts);
     } finally {
       this.#isHandingOver = false;

@@ -1,3 +1,4 @@
+import type { EmbeddedNodes } from '#compose/hubs/embedded.ts';
 import type { NatsAccess } from '#config/config.ts';
 import { watchEnrolled } from '#config/shape/enrolled.ts';
 import type { Clock } from '#kernel/clock.ts';
@@ -7,7 +8,7 @@ import type { Random } from '#kernel/random.ts';
 import { parseRunName } from '#protocol/run-name.ts';
 import type { Store } from '#store/sqlite.ts';
 import { createNatsTransport, type NatsTransport } from '#transport/nats/hub.ts';
-import { hubAccount } from '#transport/nats/keys.ts';
+import { hubAccount, seedFileOf } from '#transport/nats/keys.ts';
 import type { LateResult } from '#transport/nats/results.ts';
 import type { NodeAbsence } from '#transport/nats/roster.ts';
 
@@ -15,6 +16,8 @@ interface NatsEnvironment {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
+  readonly embedded?: Pick<EmbeddedNodes, 'isHere'>;
+  readonly silentMs?: (node: string) => number;
 }
 
 /** Nodes on other machines, wired to the store. Rejects with `config_invalid` if the hub's key cannot be used. */
@@ -22,10 +25,11 @@ export async function startNats(
   access: NatsAccess,
   store: Pick<Store, 'recordLate'> | null,
   onAbsence: (absence: NodeAbsence) => void,
-  { clock, random, log }: NatsEnvironment,
+  { clock, random, log, embedded, silentMs }: NatsEnvironment,
 ): Promise<NatsTransport> {
   const account = await hubAccount(access);
-  if (await isExposed(access.seedFile)) log.warn({ file: access.seedFile }, exposedAdvice(access.seedFile));
+  const file = await seedFileOf(access);
+  if (await isExposed(file)) log.warn({ file }, exposedAdvice(file));
   const enrolled = watchEnrolled(access.nodesFile);
   const transport = createNatsTransport({
     account,
@@ -39,6 +43,8 @@ export async function startNats(
       onAbsence(absence);
     },
     absentAfterMs: access.absentAfterMs,
+    isHere: (process) => embedded?.isHere(process) === true,
+    ...(silentMs !== undefined && { silentMs }),
     clock,
     random,
     log,

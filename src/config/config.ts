@@ -1,5 +1,5 @@
 import type { LanguageFile } from '#languages/language.ts';
-import { type ConfiguredHub, resolveHub } from './hub.ts';
+import { type ConfiguredHub, hubSeedFile, resolveHub } from './hub.ts';
 import { type ConfiguredNode, nodesOf } from './nodes.ts';
 import type { LogoImage, StatusPage } from './shape/pages.ts';
 import { resolve } from 'node:path';
@@ -111,6 +111,8 @@ export interface Config {
 export interface NatsAccess {
   readonly servers: readonly string[];
   readonly seedFile: string;
+  /** The key of this hub alone, if it is one of several; it is used if it is there. */
+  readonly ownSeedFile: string | null;
   /** PEM certificates to trust instead of the usual ones, or null. */
   readonly ca: string | null;
   /** The list of enrolled nodes. */
@@ -147,7 +149,7 @@ export function resolveConfig(
     },
     ...resolveService(file.service, files),
     nodes: isForeign(file.service) ? [] : nodesOf(file, folder),
-    nats: file.nats === undefined ? null : resolveNats(file.nats, files, folder),
+    nats: file.nats === undefined ? null : resolveNats(file.nats, file.hubs?.name ?? null, files, folder),
     hubs: file.hubs === undefined ? null : resolveHub(file.hubs, file.nats?.servers.length ?? 1),
     sections: resolveSections(file, files),
     notify,
@@ -203,10 +205,17 @@ function usersOf(users: ConfigFile['http']['users'], { named }: ReadFiles): Read
   );
 }
 
-function resolveNats(nats: NonNullable<ConfigFile['nats']>, { named }: ReadFiles, folder: string): NatsAccess {
+function resolveNats(
+  nats: NonNullable<ConfigFile['nats']>,
+  hub: string | null,
+  { named }: ReadFiles,
+  folder: string,
+): NatsAccess {
+  const seedFile = resolve(folder, nats.seed_file);
   return {
     servers: nats.servers,
-    seedFile: resolve(folder, nats.seed_file),
+    seedFile,
+    ownSeedFile: hub === null ? null : hubSeedFile({ seedFile }, hub),
     ca: named['nats.ca_file']?.reveal() ?? null,
     nodesFile: resolve(folder, nats.nodes_file),
     absentAfterMs: nats.absent_after,

@@ -59,7 +59,7 @@ async function writeSecrets(): Promise<void> {
     'nats.key': key,
     'hub.nk': hub.seed.reveal(),
     'nodes.json': JSON.stringify({ nodes: { us1: { key: node.key, enrolled_at: '2026-01-01T00:00:00Z' } } }),
-    'nodes.conf': permissionsFile(hub.key, [{ name: 'us1', key: node.key }]),
+    'nodes.conf': permissionsFile([{ name: null, key: hub.key }], [{ name: 'us1', key: node.key }]),
   };
   for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, 'secrets', name), text, { mode: 0o600 });
 }

@@ -178,7 +178,7 @@ test.skipIf(obstacle !== null).each(['nats.conf', 'hubs.nats.conf'])('nats-serve
   writeFileSync(join(folder, 'nats.key'), key);
   writeFileSync(
     join(folder, 'nodes/nodes.conf'),
-    permissionsFile(makeKeyPair().key, [{ name: 'us1', key: makeKeyPair().key }]),
+    permissionsFile([{ name: null, key: makeKeyPair().key }], [{ name: 'us1', key: makeKeyPair().key }]),
   );
   writeFileSync(join(folder, 'nats-ca.pem'), cert);
   for (const file of new Set(['nats.conf', name])) {

@@ -65,6 +65,8 @@ export interface FleetOptions {
   readonly environments?: Readonly<Record<string, NodeJS.ProcessEnv>>;
   /** Names of the nodes inside each hub, by hub. */
   readonly embedded?: Readonly<Record<string, string>>;
+  /** Whether these have keys of their own, so that they serve whichever hub leads; default: they have. */
+  readonly isEnrolled?: boolean;
   /** More targets, and what follows them in the configuration. */
   readonly targets?: string;
   /** Default: that of the program. */
@@ -79,12 +81,18 @@ export async function startFleet({
   serverCount = 1,
   environments = {},
   embedded = {},
+  isEnrolled = true,
   targets = '',
   notifyAfter = '10m',
   world,
 }: FleetOptions = {}): Promise<Fleet> {
   await using stack = new AsyncDisposableStack();
-  const [nats, ...more] = await startServers(serverCount, nodes, stack, world);
+  const [nats, ...more] = await startServers(
+    serverCount,
+    [...nodes, ...(isEnrolled ? Object.values(embedded) : [])],
+    stack,
+    world,
+  );
   const servers = [nats, ...more];
   const host = world?.address ?? '127.0.0.1';
   const target = stack.use(await startHttpTarget(world?.address));
@@ -101,6 +109,9 @@ export async function startFleet({
     const ways = near.map((url) => `"${url}"`).join(', ');
     mkdirSync(join(program.folder, 'nodes'));
     writeFileSync(join(program.folder, 'hub.nk'), nats.hub.seed.reveal(), { mode: 0o600 });
+    const own = embedded[name];
+    const keys = own === undefined ? undefined : nats.nodes.get(own);
+    if (keys !== undefined) writeFileSync(join(program.folder, `${own}.nk`), keys.seed.reveal(), { mode: 0o600 });
     const enrolled = [...nats.nodes].map(([node, { key }]) => [node, { key, enrolled_at: '2026-01-01T00:00:00Z' }]);
     writeFileSync(join(program.folder, 'nodes', 'nodes.json'), JSON.stringify({ nodes: Object.fromEntries(enrolled) }));
     const config = `
@@ -133,7 +144,7 @@ ${targets}`;
     };
     hubs.push(hub);
   }
-  const remote = startNodes(servers, stack, world);
+  const remote = startNodes(servers, nodes, stack, world);
   const statuses = async () => overNats(servers, askHubs);
   const find = (name: string) => {
     const found = hubs.find((hub) => hub.name === name);
@@ -213,13 +224,15 @@ async function startServers(
 
 function startNodes(
   servers: readonly NatsServer[],
+  names: readonly string[],
   stack: AsyncDisposableStack,
   world: MachineWorld | undefined,
 ): readonly FleetNode[] {
   const [nats] = servers;
   if (nats === undefined) return [];
   const folder = world?.folder ?? nats.folder;
-  return [...nats.nodes].map(([name, { seed }], index) => {
+  return names.map((name, index) => {
+    const { seed } = nats.account(name);
     const seedFile = join(folder, `${name}.nk`);
     writeFileSync(seedFile, seed.reveal(), { mode: 0o600 });
     const place = ['--servers', urlsOf(servers).join(','), '--seed-file', seedFile, '--allow-private'];

@@ -64,7 +64,7 @@ export async function startNats({
 
   const writeUsers = () => {
     const holders = [...nodes].map(([name, { key }]) => ({ name, key }));
-    writeFileSync(join(folder, 'users.conf'), permissionsFile(hub.key, holders));
+    writeFileSync(join(folder, 'users.conf'), permissionsFile([{ name: null, key: hub.key }], holders));
   };
   writeUsers();
   const writeConfig = (lines: string) =>

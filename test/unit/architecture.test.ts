@@ -50,6 +50,7 @@ const table: Record<string, readonly string[]> = {
   transport: ['kernel', 'protocol', 'service/ports.ts', 'node/ports.ts'],
   enrolment: [
     'kernel',
+    'config/hub.ts',
     'config/shape/enrolled.ts',
     'config/shape/sections.ts',
     'transport/nats/keys.ts',

@@ -39,18 +39,21 @@ export function addNodeCommands(program: Command, configOption: Option, context:
       .option('--pid-file <path>', 'the process id file of nats-server, which is signalled to reload the list')
       .option('--reload-command <command>', 'the command that makes nats-server reload the list')
       .option('--json', 'print JSON');
-  enrolment('init', "create the hub's key and the list for nats-server").action(async (options) =>
-    finish(await (await load()).initNodes(options, context)),
-  );
+  enrolment('init', "create the hub's key and the list for nats-server")
+    .option('--hub <name>', 'one of several hubs, for a key of its own')
+    .action(async (options) => finish(await (await load()).initNodes(options, context)));
   enrolment('add <name>', 'create a key for a node and print, once, what to run there')
     .option('--location <place>', 'country code, country and city: us,USA,"Los Angeles"')
     .option('--asn <number>', 'number of the network: AS64500')
     .option('--ip <address>', 'public address of the node')
     .option('--write-seed <path>', 'write the key to this new file instead of printing it')
     .action(async (name: string, options) => finish(await (await load()).addNode(name, options, context)));
-  enrolment('revoke <name>', 'revoke a node').action(async (name: string, options) =>
-    finish(await (await load()).revokeNode(name, options, context)),
-  );
+  enrolment('revoke [name]', 'revoke a node, or the key of a hub')
+    .option('--hub <name>', 'the hub whose own key is revoked')
+    .option('--shared-key', 'revoke the key that hubs share')
+    .action(async (name: string | undefined, options) =>
+      finish(await (await load()).revokeNode(name, options, context)),
+    );
   enrolment('rename <from> <to>', 'rename a node').action(async (from: string, to: string, options) =>
     finish(await (await load()).renameNode(from, to, options, context)),
   );

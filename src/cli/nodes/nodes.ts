@@ -1,9 +1,12 @@
 import { basename } from 'node:path';
-import type { NatsAccess } from '#config/config.ts';
+import { embeddedSeedFile, hubSeedFile } from '#config/hub.ts';
+import type { Config, NatsAccess } from '#config/config.ts';
 import { loadConfig } from '#config/load.ts';
 import { placeKeys } from '#config/shape/sections.ts';
-import { enrol, makeHub, permissionsPath, type EnrolledLocation, renameEnrolled, revoke } from '#enrolment/enrol.ts';
-import { infosOf, readEnrolled } from '#config/shape/enrolled.ts';
+import { enrol, type EnrolledLocation, renameEnrolled, revoke } from '#enrolment/enrol.ts';
+import { makeHub, makeHubKey, revokeHubKey } from '#enrolment/hub-keys.ts';
+import { permissionsPath } from '#enrolment/list.ts';
+import { enrolledLocationOf, infosOf, readEnrolled } from '#config/shape/enrolled.ts';
 import { type Reload, reloadServer } from '#enrolment/reload.ts';
 import { systemClock } from '#kernel/clock.ts';
 import { messageOf, WatchpostError } from '#kernel/errors.ts';
@@ -25,13 +28,23 @@ export interface LocationOptions {
   readonly ip?: string | undefined;
 }
 
+export interface InitOptions extends EnrolmentOptions {
+  /** The hub that gets a key of its own; default: the key is for all hubs. */
+  readonly hub?: string | undefined;
+}
+
 /** Makes the hub's key and the files that nats-server needs to know it; keeps what is there. */
-export async function initNodes(options: EnrolmentOptions, context: CommandContext): Promise<number> {
+export async function initNodes(options: InitOptions, context: CommandContext): Promise<number> {
   const access = await accessOf(options, context);
-  const made = await makeHub(access);
+  const { hub } = options;
+  const made = hub === undefined ? await makeHub(access) : await makeHubKey(access, hub, systemClock.now());
   const include = permissionsPath(access);
-  return enrolled(access, options, context, { made, seed_file: access.seedFile, include }, [
-    `${made ? 'the key of the hub is in' : 'the hub has its key in'} ${access.seedFile}`,
+  const file = hub === undefined ? access.seedFile : hubSeedFile(access, hub);
+  const whose = hub === undefined ? 'the hub' : `hub ${hub}`;
+  const done = { made, ...(hub !== undefined && { hub }), seed_file: file, include };
+  return enrolled(access, options, context, done, [
+    `${made ? `the key of ${whose} is in` : `${whose} has its key in`} ${file}`,
+    ...(hub === undefined ? [] : [`hub ${hub} uses it from its next start on if it is beside its seed_file`]),
     `nats-server has to include ${include} under authorization`,
   ]);
 }
@@ -42,14 +55,19 @@ export interface AddOptions extends EnrolmentOptions, LocationOptions {
 }
 
 export async function addNode(name: string, options: AddOptions, context: CommandContext): Promise<number> {
-  const access = await accessOf(options, context, name);
-  const { writeSeed } = options;
+  const { access, config } = await readAccess(options, context);
+  const own = config.nodes.find(({ info }) => info.name === name);
+  if (own !== undefined && config.hubs === null) throw ownName(options, name);
+  const writeSeed = options.writeSeed ?? (own === undefined ? undefined : embeddedSeedFile(access, name));
   const keep = writeSeed === undefined ? undefined : async (seed: Secret) => writeSeedFile(writeSeed, seed);
-  const seed = await enrol(access, name, placeOf(options), systemClock.now(), keep);
+  const place = { ...(own === undefined ? {} : enrolledLocationOf(own.info)), ...placeOf(options) };
+  const seed = await enrol(access, name, place, systemClock.now(), keep);
   const { servers } = access;
   if (writeSeed !== undefined) {
-    const words = `node ${name} is enrolled; its key is in ${writeSeed} and nowhere else`;
-    return enrolled(access, options, context, { name, servers, seed_file: writeSeed }, [words]);
+    const words = [`node ${name} is enrolled; its key is in ${writeSeed} and nowhere else`];
+    if (own !== undefined)
+      words.push(`node ${name} is inside this hub: restart it, and copy the list to the other hubs`);
+    return enrolled(access, options, context, { name, servers, seed_file: writeSeed }, words);
   }
   const authority = access.ca === null ? '' : ' --ca-file ca.pem';
   return enrolled(access, options, context, { name, servers, seed: seed.reveal() }, [
@@ -60,8 +78,28 @@ export async function addNode(name: string, options: AddOptions, context: Comman
   ]);
 }
 
-export async function revokeNode(name: string, options: EnrolmentOptions, context: CommandContext): Promise<number> {
+export interface RevokeOptions extends EnrolmentOptions {
+  /** A hub with a key of its own, in place of a node. */
+  readonly hub?: string | undefined;
+  /** The key that hubs share, in place of a node. */
+  readonly sharedKey?: boolean | undefined;
+}
+
+export async function revokeNode(
+  name: string | undefined,
+  options: RevokeOptions,
+  context: CommandContext,
+): Promise<number> {
+  const { hub, sharedKey = false } = options;
+  if ([name !== undefined, hub !== undefined, sharedKey].filter(Boolean).length !== 1)
+    throw usage('name a node, or a hub with --hub, or give --shared-key');
   const access = await accessOf(options, context);
+  if (name === undefined) {
+    await revokeHubKey(access, hub ?? null);
+    const words = hub === undefined ? 'the key that hubs shared is revoked' : `the key of hub ${hub} is revoked`;
+    const done = hub === undefined ? { revoked_shared_key: true } : { revoked_hub: hub };
+    return enrolled(access, options, context, done, [`${words}: it is no longer accepted`]);
+  }
   await revoke(access, name);
   return enrolled(access, options, context, { revoked: name }, [
     `node ${name} is revoked: its key is no longer accepted`,
@@ -97,18 +135,24 @@ export async function listNodes({ json, ...options }: EnrolmentOptions, context:
   return 0;
 }
 
-// A name that the configuration has already would make the next start fail.
-async function accessOf(
+async function readAccess(
   { config: path }: EnrolmentOptions,
   context: CommandContext,
-  name?: string,
-): Promise<NatsAccess> {
-  const { nats, nodes } = await loadConfig({ path, env: context.env, mayNodesCome: true });
-  if (nodes.some(({ info }) => info.name === name)) throw usage(`${path} has a node "${name}" of its own`);
-  if (nats === null)
+): Promise<{ readonly access: NatsAccess; readonly config: Config }> {
+  const config = await loadConfig({ path, env: context.env, mayNodesCome: true });
+  if (config.nats === null)
     throw new WatchpostError('config_invalid', `${path}: there is no nats section; nodes join through it`);
-  return nats;
+  return { access: config.nats, config };
 }
+
+// A name that the configuration has already would make the next start fail.
+async function accessOf(options: EnrolmentOptions, context: CommandContext, name?: string): Promise<NatsAccess> {
+  const { access, config } = await readAccess(options, context);
+  if (name !== undefined && config.nodes.some(({ info }) => info.name === name)) throw ownName(options, name);
+  return access;
+}
+
+const ownName = ({ config: path }: EnrolmentOptions, name: string) => usage(`${path} has a node "${name}" of its own`);
 
 /** Signals nats-server to reload the list, and prints what was done: as words, or as JSON. */
 async function enrolled(

@@ -17,6 +17,8 @@ export interface HubChecks extends AsyncDisposable {
   /** On the nodes of other machines, while another hub leads. */
   readonly runs: Runs;
   readonly sharing: CheckSharing;
+  /** For how long a node has not been heard by this hub, whichever one leads, in milliseconds. */
+  silentMs(node: string): number;
   /** Which other hub keeps the checks of a tag, where `others` are those that are known; null for this one. */
   keeper(tag: string, others: readonly string[]): CheckKeeper | null;
   /** To be called with each new connection, and once it is lost. */
@@ -92,6 +94,7 @@ export async function openHubChecks(
         },
       };
     },
+    silentMs: (node) => transport.silentMs(node),
     up: (current) => transport.up(current),
     down: () => transport.down(),
     takeGrants(grants) {

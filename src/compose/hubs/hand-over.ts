@@ -1,5 +1,7 @@
+import type { NatsConnection } from '@nats-io/transport-node';
 import type { HubParts } from '#compose/hubs/parts.ts';
 import { type Clock, deadline, endsWithin } from '#kernel/clock.ts';
+import { announceRelease } from '#hubs/peers.ts';
 import { messageOf } from '#kernel/errors.ts';
 import type { Log } from '#kernel/log.ts';
 
@@ -9,11 +11,16 @@ const drainMs = 500;
 const flushMs = 1_000;
 const releaseMs = 2_000;
 
-/** Stops to judge and to notify, has the log take what was written, and gives the lease up. */
-export async function giveUpLease(
-  parts: HubParts,
-  { clock, log }: { readonly clock: Clock; readonly log: Log },
-): Promise<void> {
+export interface GiveUpOptions {
+  /** The name of this hub. */
+  readonly hub: string;
+  readonly connection: () => NatsConnection | null;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** Stops to judge and to notify, has the log take what was written, gives the lease up, and lets the other hubs know. */
+export async function giveUpLease(parts: HubParts, { hub, connection, clock, log }: GiveUpOptions): Promise<void> {
   using limit = deadline(clock, drainMs);
   await Promise.all([parts.monitoring?.monitor.stop(finishMs), parts.standing.outbox.drain(limit.signal)]);
   await parts.standing.outbox.stop();
@@ -22,4 +29,7 @@ export async function giveUpLease(
     .catch((error: unknown) => log.warn({ reason: messageOf(error) }, 'not all is in the log'));
   await endsWithin(flushed, clock, flushMs);
   await endsWithin(parts.member.release(), clock, releaseMs);
+  const current = connection();
+  if (current !== null) announceRelease(current);
+  log.info({ hub }, 'lease handed over');
 }

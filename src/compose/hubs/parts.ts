@@ -97,6 +97,7 @@ async function standOn(
   member: Member,
   { config, hub, environment, source, front, isHandingOver, hubs, checks, onChange }: HubPartsOptions,
 ): Promise<StandingDaemon> {
+  await environment.embedded?.use(config());
   const standing = await openStanding(config(), environment, source, {
     store,
     mayNotify: () => !isHandingOver() && member.mayAct(),

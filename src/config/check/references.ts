@@ -36,7 +36,8 @@ export function referenceProblems(
   const summary = find(root, ['summary', 'notify']);
   const inSummary =
     summary === null ? [] : listProblems(summary, ['summary', 'notify'], 'notify', known['notify'] ?? new Set());
-  const clashes = enrolled.filter((name) => nodes.includes(name));
+  // The nodes inside one of several hubs are enrolled like others.
+  const clashes = find(root, ['hubs']) === null ? enrolled.filter((name) => nodes.includes(name)) : [];
   const twice = clashes.map((name) =>
     problemAtKey(root, ['nodes', name], 'is the name of an enrolled node too; rename one of them'),
   );

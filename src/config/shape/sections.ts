@@ -158,7 +158,9 @@ export const Nats = z.strictObject({
   servers: NatsServers.describe(
     'The NATS servers: tls://host:4222 (or nats:// without TLS), or wss://host (ws://) over WebSocket.',
   ),
-  seed_file: FilePath.default('hub.nk').describe('The key of the hub. "watchpost nodes init" makes it.'),
+  seed_file: FilePath.default('hub.nk').describe(
+    'The key of the hub. "watchpost nodes init" makes it. One of several hubs uses hub-NAME.nk beside it if that is there.',
+  ),
   ca_file: FilePath.optional().describe(
     'A file of PEM certificates to trust for these servers instead of the usual ones.',
   ),

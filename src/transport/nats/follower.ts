@@ -28,6 +28,8 @@ export interface FollowerTransportOptions extends Pick<RosterOptions, 'enrolled'
 
 /** Nodes on other machines for the checks of a hub that does not lead. They belong to the hub that leads: this one only reads their reports. */
 export interface FollowerTransport extends Pick<Transport, 'nodes' | 'run' | 'close'> {
+  /** For how long a node has not been heard, in milliseconds; 0 without a connection. */
+  silentMs(node: string): number;
   /** To be called with each new connection, and once it is lost. */
   up(connection: NatsConnection): void;
   down(): void;
@@ -100,6 +102,7 @@ export function createFollowerTransport(options: FollowerTransportOptions): Foll
       if (current === null) return nodeGoneOutcome('the node cannot be reached: the hub has no connection to NATS');
       return dispatch.run(current, name, command, signal, listener);
     },
+    silentMs: (node) => roster.silentMs(node),
     async close() {
       await roster.close();
       openRuns.close();

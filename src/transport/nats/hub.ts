@@ -18,10 +18,15 @@ import { createRoster, type Roster, type RosterOptions } from './roster.ts';
 import { serveStatus } from './status.ts';
 import type { WindowProcess } from './windows.ts';
 
-export interface NatsTransportOptions extends Pick<RosterOptions, 'enrolled' | 'onAbsence' | 'absentAfterMs'> {
+export interface NatsTransportOptions extends Pick<
+  RosterOptions,
+  'enrolled' | 'onAbsence' | 'absentAfterMs' | 'silentMs'
+> {
   readonly account: Account;
   /** Keeps a result that came after its run; the node sends it again unless this resolves. */
   readonly onLate: (late: LateResult) => Promise<void>;
+  /** Whether this is a node of this process that is assigned its targets without NATS; default: none is. */
+  readonly isHere?: (process: string) => boolean;
   readonly times?: ConnectionTimes;
   readonly clock: Clock;
   readonly random: Random;
@@ -35,6 +40,8 @@ const unlinked = 'the hub has no connection to NATS';
 export interface NatsTransport extends Transport {
   /** To be called once the results of a run are committed: from then on the nodes may forget them. */
   stored(run: string): void;
+  /** Takes the result of a command in, as if it had come over NATS. */
+  takeResult: ReturnType<typeof createResults>['take'];
   readonly connected: boolean;
   /** Why there is no connection to NATS, or null. */
   trouble(): string | null;
@@ -114,7 +121,7 @@ export function createNatsTransport(options: NatsTransportOptions): NatsTranspor
     if (report === null) return log.warn({ node: name }, 'node sent an unreadable report');
     const welcome = roster.hear(name, report);
     message.respond(JSON.stringify(welcome));
-    if (welcome.state === 'welcome') watching.heardReport(name, report);
+    if (welcome.state === 'welcome' && options.isHere?.(report.process) !== true) watching.heardReport(name, report);
   }
 
   function openOn(connection: NatsConnection): void {
@@ -171,6 +178,7 @@ export function createNatsTransport(options: NatsTransportOptions): NatsTranspor
     assign: (name, assignment) => watching.assign(name, assignment),
     listen: (listener) => watching.listen(listener),
     stored: (run) => openRuns.stored(run),
+    takeResult: (node, message) => results.take(node, message),
     async close() {
       watching[Symbol.dispose]();
       await roster.close();

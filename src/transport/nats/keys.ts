@@ -1,6 +1,7 @@
-import { readFile, writeFile } from 'node:fs/promises';
+import { readFile, stat, writeFile } from 'node:fs/promises';
 import { createUser, fromSeed } from '@nats-io/nkeys';
 import { messageOf, WatchpostError } from '#kernel/errors.ts';
+import { unlessMissing } from '#kernel/files.ts';
 import { Secret } from '#kernel/secret.ts';
 import { inboxOf } from '#protocol/nodes.ts';
 import type { Account } from './connection.ts';
@@ -55,10 +56,18 @@ export const hubKeyWayOut = 'make it with "watchpost nodes init"';
 /** How to reach NATS as the hub does. */
 export interface HubAccess extends Pick<Account, 'servers' | 'ca'> {
   readonly seedFile: string;
+  /** The key of this hub alone, which is used if it is there; null if it can have none. */
+  readonly ownSeedFile: string | null;
+}
+
+/** The file of the key by which the hub signs in. */
+export async function seedFileOf({ seedFile, ownSeedFile }: Omit<HubAccess, 'servers' | 'ca'>): Promise<string> {
+  const own = ownSeedFile === null ? null : await unlessMissing(stat(ownSeedFile));
+  return own === null || ownSeedFile === null ? seedFile : ownSeedFile;
 }
 
 /** How the hub signs in. Rejects with `config_invalid` if its key cannot be used. */
-export async function hubAccount({ servers, seedFile, ca }: HubAccess): Promise<Account> {
-  const seed = await readSeed(seedFile, hubKeyWayOut);
+export async function hubAccount({ servers, ca, ...files }: HubAccess): Promise<Account> {
+  const seed = await readSeed(await seedFileOf(files), hubKeyWayOut);
   return { servers, seed, ca, name: 'watchpost hub', inbox: inboxOf('hub') };
 }

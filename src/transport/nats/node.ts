@@ -1,5 +1,5 @@
 import type { Msg, NatsConnection, Subscription } from '@nats-io/transport-node';
-import { type Clock, deadline, orAbort } from '#kernel/clock.ts';
+import { type Clock, deadline, orAbort, sleepUnlessAborted } from '#kernel/clock.ts';
 import { messageOf } from '#kernel/errors.ts';
 import type { Log } from '#kernel/log.ts';
 import type { Random } from '#kernel/random.ts';
@@ -13,20 +13,20 @@ import {
   HubGreeting,
   protocolRange,
   ResultReceipt,
-  type Report,
-  resultFor,
   sharedSubjects,
   subjectsOf,
 } from '#protocol/nodes.ts';
-import { AssignMessage, watchingSince } from '#protocol/watching.ts';
+import { AssignMessage } from '#protocol/watching.ts';
 import type { Transport } from '#service/ports.ts';
 import { type Commands, createCommands } from './commands.ts';
 import { type Account, connectionTimes, type ConnectionTimes, keepConnected } from './connection.ts';
-import { createDelivery, type ReceiptDelivery } from './delivery.ts';
+import type { DirectHub, DirectNode } from './direct-link.ts';
 import { listen } from './listen.ts';
 import { createNamedHubResults } from './named-hub.ts';
-import { isBatch, type RemoteScheduler, watchRemotely } from './remote-watching.ts';
-import { createRegistration, type ReportedState, type RegistrationSession } from './registration.ts';
+import type { RemoteScheduler } from './remote-watching.ts';
+import { createRegistration, type RegistrationSession } from './registration.ts';
+import { createNodeDuties } from './node-duties.ts';
+import { stateOf } from './node-state.ts';
 
 export interface RemoteNodeOptions {
   readonly name: string;
@@ -53,16 +53,23 @@ export interface RemoteNode {
   readonly welcome: boolean;
   /** Resolves with the reason once the node has been refused for too long. It keeps trying until it is stopped. */
   readonly revoked: Promise<string>;
-  /** Takes no more commands, gives running ones `graceMs`, and says goodbye. What has no receipt stays in the spool. */
-  stop(graceMs: number): Promise<void>;
+  /** Serves a hub in this process, in place of the one that leads over NATS; commands of other hubs come over NATS all the same. */
+  serve(hub: DirectHub): DirectNode;
+  /**
+   * Takes no more commands, gives running ones `graceMs`, and says goodbye. What has no receipt stays in the spool; for that much longer
+   * it is offered to the hub that leads, and to the next one, if `handInMs` says so.
+   */
+  stop(graceMs: number, handInMs?: number): Promise<void>;
 }
 
 const longestHelloMs = 500;
 const spreadOf = (hello: Msg) => readJson(HubGreeting, hello.string())?.spreadMs ?? longestHelloMs;
 const goodbyeMs = 3_000;
+const lookAfterMs = 300;
+const lookEveryMs = 50;
 
 export function startRemoteNode(options: RemoteNodeOptions): RemoteNode {
-  const { name, spool, refusedMs, times = connectionTimes, clock, random, log } = options;
+  const { name, refusedMs, times = connectionTimes, clock, random, log } = options;
   const subjects = subjectsOf(name);
   const process = random.id(12);
   const { promise: revoked, resolve: revoke } = Promise.withResolvers<string>();
@@ -70,19 +77,16 @@ export function startRemoteNode(options: RemoteNodeOptions): RemoteNode {
   const incoming = createIncoming(log);
   const onRefused = (reason: string, forMs: number) => void (forMs >= refusedMs && revoke(reason));
 
-  let version = 0;
-  const delivery = createDelivery({
-    spool,
-    send(payload) {
-      if (version < watchingSince && isBatch(payload)) return false;
-      connection.current?.publish(subjects.result, resultFor(version, payload), { reply: receipts });
+  const duties = createNodeDuties({
+    ...options,
+    process,
+    publish(payload) {
+      connection.current?.publish(subjects.result, payload, { reply: receipts });
       return connection.current !== null;
     },
-    onAllSent: () => registration.reportIn(0),
-    clock,
-    log,
+    reportIn: (ms) => registration.reportIn(ms),
   });
-  const watching = watchRemotely({ ...options, process, delivery, onChange: () => registration.reportIn(0) });
+  const { delivery, watching } = duties;
   const clockOffsetMs = () => registration.clockOffsetMs;
   const namedHub = createNamedHubResults({
     ...options,
@@ -98,15 +102,14 @@ export function startRemoteNode(options: RemoteNodeOptions): RemoteNode {
     connection: () => connection.current,
     state: () => ({ process, ...stateOf(options, delivery, watching) }),
     onWelcome(up, agreed) {
-      version = agreed;
-      if (version < watchingSince) watching.giveUp();
-      watching.measured(registration.clockOffsetMs ?? 0);
       incoming.open(up, subjects.command(process), (message) => {
-        message.respond(JSON.stringify(replyTo(message.string(), process, commands, watching)));
+        const taking = duties.isDirect || stopped !== null ? null : watching;
+        message.respond(JSON.stringify(replyTo(message.string(), process, commands, taking)));
       });
-      delivery.resume();
+      duties.welcome(agreed, registration.clockOffsetMs ?? 0);
     },
-    onUnwelcome: () => pause(),
+    isNeeded: () => !duties.isDirect,
+    onUnwelcome: () => duties.pause(),
     onClosed: () => incoming.close(),
     onRefused,
   });
@@ -126,7 +129,7 @@ export function startRemoteNode(options: RemoteNodeOptions): RemoteNode {
     onDown() {
       registration.disconnected();
       incoming.forget();
-      pause();
+      duties.pause();
     },
     onRefused: (forMs) => onRefused('the NATS server refuses its key', forMs),
   });
@@ -135,23 +138,15 @@ export function startRemoteNode(options: RemoteNodeOptions): RemoteNode {
 
   // All nodes hear this at the same moment.
   function hearHub(message: Msg): void {
-    pause();
+    duties.pause();
     registration.reportIn(random.next() * spreadOf(message));
-  }
-
-  // What no hub takes now is kept: nothing is skipped for it.
-  function pause(): void {
-    delivery.pause();
-    watching.granted(1);
   }
 
   function hearReceipt(message: Msg): void {
     // The server's own answer: results have no subscriber.
     if (message.headers?.code === 503) return registration.hubLost('the hub is not there');
     const receipt = readJson(ResultReceipt, message.string());
-    if (receipt === null) return;
-    watching.granted(receipt.grant ?? 1);
-    delivery.hear(receipt);
+    if (receipt !== null) duties.hear(receipt);
   }
 
   let stopped: Promise<void> | null = null;
@@ -161,40 +156,20 @@ export function startRemoteNode(options: RemoteNodeOptions): RemoteNode {
       return incoming.isOpen;
     },
     revoked,
-    async stop(graceMs) {
-      stopped ??= endAll(
-        { registration, incoming, watching, commands, namedHub, delivery, connection },
-        options,
+    serve: (hub) => duties.serve(hub),
+    async stop(graceMs, handInMs = 0) {
+      stopped ??= endAll({ registration, incoming, watching, commands, namedHub, delivery, connection }, options, {
         graceMs,
-      );
+        handInMs,
+      });
       await stopped;
     },
   };
 }
 
-function stateOf(
-  { version, local, spool, limit }: RemoteNodeOptions,
-  delivery: ReceiptDelivery,
-  watching: RemoteScheduler,
-): Omit<ReportedState, 'process'> {
-  const { dropped } = spool;
-  const hubOverload = delivery.skipped + watching.notGranted;
-  const skipped = local.nodes()[0]?.losses?.skipped ?? 0;
-  return {
-    version,
-    ...healthOf(local),
-    spooled: spool.size,
-    unsent: delivery.unsent,
-    newestDroppedAt: spool.newestDroppedAt,
-    losses: { dropped, refused: delivery.refused, skipped, hub_overload: hubOverload },
-    capacity: limit,
-    watching: watching.state,
-  };
-}
-
 interface RemoteNodeParts {
   readonly registration: RegistrationSession;
-  readonly incoming: { close(): void };
+  readonly incoming: { readonly isOpen: boolean; close(): void };
   readonly watching: RemoteScheduler;
   readonly commands: Commands;
   readonly namedHub: { close(): void };
@@ -202,7 +177,15 @@ interface RemoteNodeParts {
   readonly connection: { close(): Promise<void> };
 }
 
-async function endAll(parts: RemoteNodeParts, options: RemoteNodeOptions, graceMs: number): Promise<void> {
+async function endAll(
+  parts: RemoteNodeParts,
+  options: RemoteNodeOptions,
+  { graceMs, handInMs }: { readonly graceMs: number; readonly handInMs: number },
+): Promise<void> {
+  if (handInMs > 0 && parts.incoming.isOpen) {
+    parts.watching.stop();
+    await handIn(options, handInMs);
+  }
   parts.registration.stop();
   parts.incoming.close();
   parts.watching.stop();
@@ -211,6 +194,13 @@ async function endAll(parts: RemoteNodeParts, options: RemoteNodeOptions, graceM
   parts.namedHub.close();
   parts.delivery.close();
   await parts.connection.close();
+}
+
+// What runs has to end first, and then its results have to come here.
+async function handIn({ spool, clock }: RemoteNodeOptions, ms: number): Promise<void> {
+  using limit = deadline(clock, ms);
+  await sleepUnlessAborted(clock, lookAfterMs, limit.signal);
+  while (spool.size > 0 && !limit.signal.aborted) await sleepUnlessAborted(clock, lookEveryMs, limit.signal);
 }
 
 async function announceStop(registration: RegistrationSession, { clock, log }: RemoteNodeOptions): Promise<void> {
@@ -222,19 +212,18 @@ async function announceStop(registration: RegistrationSession, { clock, log }: R
   }
 }
 
-function healthOf(local: Transport): Pick<Report, 'capabilities' | 'running' | 'queued' | 'lagSeconds'> {
-  const [status] = local.nodes();
-  const { capabilities = {}, running = 0, queued = 0, lagSeconds = 0 } = status ?? {};
-  return { capabilities, running, queued, lagSeconds };
-}
-
-function replyTo(text: string, process: string, commands: Commands, watching: RemoteScheduler): CommandReply {
+function replyTo(
+  text: string,
+  process: string,
+  commands: Commands,
+  watching: Pick<RemoteScheduler, 'take'> | null,
+): CommandReply {
   const command = readJson(CommandMessage, text);
   const part = command === null ? readJson(AssignMessage, text) : null;
-  if (part !== null) return watching.take(part);
   const no = (reason: string): CommandReply => {
     return { protocol: [...protocolRange], process, state: 'unsupported', reason };
   };
+  if (part !== null) return watching?.take(part) ?? no('this node is stopping, or serves the hub of its own process');
   if (command === null) return no('this node cannot read the command');
   const agreed = agree(protocolRange, command.protocol);
   return typeof agreed === 'string' ? no(`the hub is ${agreed}`) : commands.take(command);

@@ -6,21 +6,28 @@ export interface KeyHolder {
   readonly key: string;
 }
 
+/** A hub with a key of its own, or, without a name, all hubs that share one. */
+export interface HubKey {
+  readonly name: string | null;
+  /** The public nkey. */
+  readonly key: string;
+}
+
 // A node may answer what it is asked, once, within this time; and nothing else but what its own subjects allow.
 const answerWithin = '10s';
 
 /**
- * What nats-server includes to know the hub and the nodes. A node can send and hear under its own name alone: it cannot pass
+ * What nats-server includes to know hubs and nodes. No hub can say what only nodes do. A node can send and hear under its own name alone: it cannot pass
  * for another node, read another's commands or answers, or ask the hub's.
  */
-export function permissionsFile(hubKey: string, nodes: readonly KeyHolder[]): string {
-  const users = [hub(hubKey), ...nodes.map(node)];
+export function permissionsFile(hubs: readonly HubKey[], nodes: readonly KeyHolder[]): string {
+  const users = [...hubs.map(hub), ...nodes.map(node)];
   return `# Written by "watchpost nodes"; changes by hand are lost.\nusers: [\n${users.join('\n')}\n]\n`;
 }
 
-function hub(key: string): string {
+function hub({ name, key }: HubKey): string {
   const publish = `{ allow: ${list([everything, ...ofLog])}, deny: ${list(ofNodes)} }`;
-  return `  # the hub\n  { nkey: ${key}, permissions: { publish: ${publish}, subscribe: ${list([everything])} } }`;
+  return `  # ${name === null ? 'the hub' : `hub ${name}`}\n  { nkey: ${key}, permissions: { publish: ${publish}, subscribe: ${list([everything])} } }`;
 }
 
 // What several hubs need to share one history: a stream and a bucket of JetStream.

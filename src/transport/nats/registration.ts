@@ -19,6 +19,8 @@ export interface RegistrationOptions {
   readonly connection: () => NatsConnection | null;
   /** Called with each report after which the hub takes the node, and with the version that both speak. */
   readonly onWelcome: (connection: NatsConnection, version: number) => void;
+  /** Whether a hub is to take results over this connection; default: always. Otherwise it is no trouble if none does. */
+  readonly isNeeded?: () => boolean;
   /** Called when no hub takes results. */
   readonly onUnwelcome: () => void;
   /** Called when the hub does not take the node at all. */
@@ -56,6 +58,7 @@ export function createRegistration(options: RegistrationOptions): RegistrationSe
 
   function hubLost(reason: string): void {
     options.onUnwelcome();
+    if (options.isNeeded?.() === false) return;
     if (trouble !== reason) log.warn({ reason }, 'no hub accepts results; keeping them');
     trouble = reason;
   }

@@ -18,6 +18,8 @@ import type { CommandDispatch, RunOutcome } from './dispatch.ts';
 import type { OpenRuns } from './open-runs.ts';
 import { createRareLog } from './rare-log.ts';
 
+type ResultMessage = Pick<Msg, 'data' | 'string' | 'respond'>;
+
 /** A result of a stored kind that came when its run was over. */
 export interface LateResult {
   readonly node: string;
@@ -52,10 +54,14 @@ export function createResults(options: ResultsOptions) {
   const logDropped = createRareLog(clock, (node, count, type) =>
     log.info({ node, type, count }, 'dropped late results of checks that nothing waits for any more'),
   );
-  const confirm = (message: Msg, id: string, state: ResultReceipt['state'] = 'stored', reason: string | null = null) =>
-    void message.respond(JSON.stringify({ ticket: id, state, reason } satisfies ResultReceipt));
+  const confirm = (
+    message: ResultMessage,
+    id: string,
+    state: ResultReceipt['state'] = 'stored',
+    reason: string | null = null,
+  ) => void message.respond(JSON.stringify({ ticket: id, state, reason } satisfies ResultReceipt));
 
-  async function keepLate(message: Msg, id: string, late: LateResult): Promise<void> {
+  async function keepLate(message: ResultMessage, id: string, late: LateResult): Promise<void> {
     try {
       await onLate(late);
       confirm(message, id);
@@ -73,7 +79,7 @@ export function createResults(options: ResultsOptions) {
   }
 
   return {
-    take(node: string, message: Msg): void {
+    take(node: string, message: ResultMessage): void {
       const text = message.data.length > messageLimit ? null : message.string();
       if (text?.startsWith(interimBeginning) === true) {
         if (isEnrolled(node)) takeInterim(node, text);

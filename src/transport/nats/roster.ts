@@ -35,6 +35,11 @@ export interface RosterOptions {
   readonly onListed: () => void;
   /** For how long after a new connection a command waits for its node to report. */
   readonly arrivalMs: number;
+  /**
+   * For how long a node had not been heard elsewhere in this process, in milliseconds; a living one reports every few seconds. It is asked
+   * about nodes that have not reported here. Default: that is not known.
+   */
+  readonly silentMs?: (node: string) => number;
   /** The versions of the protocol that a node must speak to be used; default: all that this program speaks. */
   readonly range?: ProtocolRange;
   readonly clock: Clock;
@@ -50,6 +55,8 @@ export interface Roster {
   readonly listed: Promise<void>;
   readonly statuses: readonly NodeStatus[];
   readonly summaries: StatusList['nodes'];
+  /** For how long a node has not been heard over the connection that there is, in milliseconds; 0 without one. */
+  silentMs(node: string): number;
   /** What is known about a node, or null if it is not enrolled. */
   find(node: string): Presence | null;
   /** Takes a report in, and gives the answer to it. */
@@ -79,6 +86,9 @@ interface RosterEntry {
 const tickMs = 1_000;
 // A node that lost its connection at the same time tries for it no later.
 const reportWithinMs = 15_000;
+// All nodes answer a greeting in less, and one that has been silent for longer than this was gone before.
+const greetedMs = 2_000;
+const goneMs = 9_000;
 
 /** Keeps the list of enrolled nodes, detects every second which ones stopped reporting, and reports long absences. */
 export function createRoster(options: RosterOptions): Roster {
@@ -117,11 +127,18 @@ export function createRoster(options: RosterOptions): Roster {
   return {
     listed,
     get hasAllSent() {
-      const hadTime = clock.elapsed() - reachedAt >= reportWithinMs;
-      const hasSent = ({ presence }: RosterEntry) => (presence.reportedAt < reachedAt ? hadTime : presence.hasSentAll);
-      return connectedAt !== null && [...remotes.values()].every(hasSent);
+      const waitedMs = clock.elapsed() - reachedAt;
+      const hadTime = (node: string) =>
+        waitedMs >= reportWithinMs || (waitedMs >= greetedMs && (options.silentMs?.(node) ?? 0) >= goneMs);
+      const hasSent = ([node, { presence }]: [string, RosterEntry]) =>
+        presence.reportedAt < reachedAt ? hadTime(node) : presence.hasSentAll;
+      return connectedAt !== null && [...remotes].every(hasSent);
     },
     has: (name) => remotes.has(name),
+    silentMs(name) {
+      const reportedAt = remotes.get(name)?.presence.reportedAt ?? Number.NEGATIVE_INFINITY;
+      return connectedAt === null ? 0 : clock.elapsed() - Math.max(reportedAt, reachedAt);
+    },
     find: (name) => remotes.get(name)?.presence ?? null,
     get statuses() {
       return [...remotes.values()].map(({ presence }) => presence.status);

@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -38,6 +38,29 @@ test('every command has --json, but for a few with their reasons', () => {
   expect(silent.map(({ path }) => path).toSorted()).toEqual(Object.keys(without).toSorted());
 });
 
+test('the node inside one of several hubs is enrolled with its place, and its key is where the hub finds it', async () => {
+  const inside = join(folder, 'inside');
+  mkdirSync(inside);
+  const config = join(inside, 'watchpost.yaml');
+  const text = (hubs: string) =>
+    'nats: { servers: ["nats://127.0.0.1:4222"] }\nnodes: { de1: { location: [de, Germany, Berlin], asn: AS64500 } }\n' +
+    `targets: { a: { check: ping, host: a, nodes: [de1] } }\n${hubs}`;
+  writeFileSync(config, text(''));
+  const at = ['--config', config];
+  await json(['nodes', 'init', ...at]);
+  const refused = await commandHere(['nodes', 'add', 'de1', ...at]);
+  expect([refused.code, refused.err]).toEqual([2, `${config} has a node "de1" of its own\n`]);
+
+  writeFileSync(config, text('hubs: { name: a }\n'));
+  const seedFile = join(inside, 'de1.nk');
+  expect(await json(['nodes', 'add', 'de1', ...at])).toMatchObject({ name: 'de1', seed_file: seedFile });
+  expect(readFileSync(seedFile, 'utf8')).toMatch(/^SU/);
+  expect(JSON.parse(readFileSync(join(inside, 'nodes/nodes.json'), 'utf8'))).toMatchObject({
+    nodes: { de1: { location: ['de', 'Germany', 'Berlin'], asn: 'AS64500' } },
+  });
+  expect((await commandHere(['config', 'check', ...at])).code).toBe(0);
+});
+
 test('nodes are enrolled, renamed and revoked by programs', async () => {
   const config = join(folder, 'watchpost.yaml');
   writeFileSync(
@@ -57,6 +80,40 @@ test('nodes are enrolled, renamed and revoked by programs', async () => {
   expect(await json(['nodes', 'rename', 'us1', 'us2', ...at])).toMatchObject({ from: 'us1', to: 'us2' });
   expect(await json(['nodes', 'revoke', 'de1', ...at])).toMatchObject({ revoked: 'de1' });
   expect(readFileSync(join(folder, 'nodes/nodes.json'), 'utf8')).toContain('us2');
+});
+
+test('hubs have keys of their own beside the one that they share, and each is revoked by itself', async () => {
+  const config = join(folder, 'watchpost.yaml');
+  writeFileSync(config, 'nats: { servers: ["nats://127.0.0.1:4222"] }\ntargets: { a: { check: ping, host: a } }\n');
+  const at = ['--config', config];
+  const users = () =>
+    [...readFileSync(join(folder, 'nodes/nodes.conf'), 'utf8').matchAll(/^ {2}# (.*)$/gm)].map(([, who]) => who);
+  const fails = async (...args: readonly string[]) => {
+    const { code, err } = await commandHere([...args, ...at]);
+    expect(code).toBe(2);
+    return err;
+  };
+  await json(['nodes', 'init', ...at]);
+  await json(['nodes', 'add', 'us1', ...at]);
+  const b = { hub: 'b', seed_file: join(folder, 'hub-b.nk') };
+  expect(await json(['nodes', 'init', '--hub', 'a', ...at])).toMatchObject({ made: true, hub: 'a' });
+  expect(await json(['nodes', 'init', '--hub', 'b', ...at])).toMatchObject({ made: true, ...b });
+  expect(await json(['nodes', 'init', '--hub', 'b', ...at])).toMatchObject({ made: false, ...b });
+  expect(users()).toEqual(['the hub', 'hub a', 'hub b', 'us1']);
+  // The list has the keys: those who change it need none.
+  for (const file of ['hub.nk', 'hub-a.nk']) rmSync(join(folder, file));
+  await json(['nodes', 'add', 'us2', ...at]);
+  expect(users()).toEqual(['the hub', 'hub a', 'hub b', 'us1', 'us2']);
+  expect(await fails('nodes', 'init', '--hub', 'a')).toContain('revoke it first with "watchpost nodes revoke --hub a"');
+  expect(await json(['nodes', 'revoke', '--shared-key', ...at])).toMatchObject({ revoked_shared_key: true });
+  expect(await json(['nodes', 'revoke', '--hub', 'b', ...at])).toMatchObject({ revoked_hub: 'b' });
+  expect(users()).toEqual(['hub a', 'us1', 'us2']);
+  expect(await fails('nodes', 'revoke', '--hub', 'a')).toContain('no hub would have a key left');
+  expect(await fails('nodes', 'revoke', '--hub', 'constructor')).toContain('no hub "constructor" has a key of its own');
+  expect(await fails('nodes', 'revoke', '--shared-key')).toContain('hubs share no key');
+  expect(await fails('nodes', 'revoke', 'us1', '--hub', 'a')).toContain('name a node, or a hub with --hub');
+  expect(await json(['nodes', 'init', ...at])).toMatchObject({ made: true });
+  expect(users()).toEqual(['the hub', 'hub a', 'us1', 'us2']);
 });
 
 test('an import tells a program what was written and what is not as it was', async () => {

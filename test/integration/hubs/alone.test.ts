@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { roundsOf, startFleet } from '../../support/fleet.ts';
-import { historyOf } from '../../support/fleet-history.ts';
+import { historyOf, snapshotOf } from '../../support/fleet-history.ts';
 import { natsObstacle } from '../../support/nats-server.ts';
 import { eventually, query } from '../../support/program.ts';
 
@@ -36,9 +36,13 @@ test.skipIf(obstacle !== null)(
     await fleet.leader('a');
     await a.start();
     await fleet.agreed();
+    await eventually(60_000, () => {
+      const [ofA, ofB] = [snapshotOf(a), snapshotOf(b)];
+      expect(ofA.position).toBe(ofB.position);
+      expect(ofA.history).toEqual(ofB.history);
+    });
     await b.running?.end('SIGTERM');
     await a.running?.end('SIGTERM');
-    expect(historyOf(a)).toEqual(historyOf(b));
     const notified = historyOf(a).deliveries.filter(({ kind }) => kind !== 'reminder');
     expect(notified.map(({ kind, state }) => [kind, state])).toEqual([
       ['opened', 'sent'],
