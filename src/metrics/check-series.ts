@@ -1,5 +1,6 @@
 import type { MeasuredValue } from '#checks/index.ts';
 import type { Vote } from '#monitor/judge/vote.ts';
+import type { LastOfNodes } from './last-of-nodes.ts';
 import type { Family, Register } from './register.ts';
 import { type Distribution, type JoinedLabels, LabelSet, type Sample, type SeriesLabels } from './series.ts';
 
@@ -32,6 +33,8 @@ export interface SeriesByNode {
   readonly labels: LabelSet;
   readonly place: LabelSet;
   readonly nodes: Map<string, TargetNodeSeries>;
+  /** What each node saw last, where the other series are those of all nodes. */
+  last: LastOfNodes | null;
 }
 
 /** How often a target was seen so. */
@@ -43,7 +46,7 @@ export interface CountedVote {
 
 /** A target with what was shown of it under another check type. */
 export function seriesOf(target: string, check: string, nodes = new Map<string, TargetNodeSeries>()): SeriesByNode {
-  return { check, labels: new LabelSet({ target, check }), place: new LabelSet({ target }), nodes };
+  return { check, labels: new LabelSet({ target, check }), place: new LabelSet({ target }), nodes, last: null };
 }
 
 /** Nothing was seen yet. */

@@ -1,19 +1,28 @@
-import { createLabelSets, type FactName, type TargetNodeSeries } from './check-series.ts';
+import { createLabelSets, type FactName, type SeriesByNode, type TargetNodeSeries } from './check-series.ts';
 import type { Register } from './register.ts';
-import { LabelSet, Sample } from './series.ts';
+import { type JoinedLabels, LabelSet, Sample } from './series.ts';
 
 // Values that outcomes bring anew, and that are not read between two scrapes, are kept as they came.
 export type Pairs = () => Iterable<TargetNodeSeries>;
 
-/** Whether it was up, and how long it took. */
-export function createLastViews(register: Register, pairs: Pairs): void {
+/** Whether it was up, and how long it took. `summed` are the targets whose other series are those of all nodes. */
+export function createLastViews(
+  register: Register,
+  pairs: Pairs,
+  summed: () => Iterable<SeriesByNode>,
+  labelsAt: (target: SeriesByNode, node: string) => JoinedLabels,
+): void {
   const upHelp = 'What the node saw last: 1 for up, 0 for down; absent while it cannot tell.';
   register.view('watchpost_up', upHelp, function* series() {
     for (const { labels, up } of pairs()) if (up !== null) yield new Sample(labels, up, 0);
+    for (const target of summed())
+      for (const [node, up] of target.last?.states() ?? []) yield new Sample(labelsAt(target, node), up, 0);
   });
   const lastHelp = 'How long the last check took; absent if it had no duration.';
   register.view('watchpost_check_last_duration_seconds', lastHelp, function* series() {
     for (const { labels, seconds } of pairs()) if (seconds !== null) yield new Sample(labels, seconds, 0);
+    for (const target of summed())
+      for (const [node, seconds] of target.last?.seconds() ?? []) yield new Sample(labelsAt(target, node), seconds, 0);
   });
 }
 

@@ -10,6 +10,7 @@ import {
   type VoteOutcome,
 } from './check-series.ts';
 import { createFindingViews, createLastViews, createValueView, keptFacts } from './check-views.ts';
+import { LastOfNodes } from './last-of-nodes.ts';
 import type { Register } from './register.ts';
 import { JoinedLabels } from './series.ts';
 
@@ -43,7 +44,13 @@ export function createCheckMetrics(register: Register, firstBounds: readonly num
     for (const { nodes } of targets.values()) yield* nodes.values();
   };
   const nodeLabels = createLabelSets();
-  createLastViews(register, pairs);
+  const ofNode = (node: string) => nodeLabels(node, () => ({ node }));
+  createLastViews(
+    register,
+    pairs,
+    () => targets.values(),
+    ({ labels }, node) => new JoinedLabels(labels, ofNode(node)),
+  );
   const results = register.counter(
     'watchpost_check_results_total',
     'Outcomes of checks by the reason of the failure, which is "none" for up.',
@@ -70,9 +77,14 @@ export function createCheckMetrics(register: Register, firstBounds: readonly num
     return pair;
   }
 
+  function lastOf(target: string): LastOfNodes | undefined {
+    const own = targets.get(target);
+    if (own !== undefined) own.last ??= new LastOfNodes();
+    return own?.last ?? undefined;
+  }
+
   function labelsAt({ labels, place }: SeriesByNode, node: string): Pick<TargetNodeSeries, 'labels' | 'place'> {
-    const ofNode = nodeLabels(node, () => ({ node }));
-    return { labels: new JoinedLabels(labels, ofNode), place: new JoinedLabels(place, ofNode) };
+    return { labels: new JoinedLabels(labels, ofNode(node)), place: new JoinedLabels(place, ofNode(node)) };
   }
 
   function count(pair: TargetNodeSeries, outcome: VoteOutcome): void {
@@ -114,6 +126,7 @@ export function createCheckMetrics(register: Register, firstBounds: readonly num
         const pair = all ?? pairOf(target, check, node.name);
         observe(pair, outcome);
         if (all === null) keepLast(pair, check, outcome);
+        else lastOf(target)?.record(node.name, outcome);
       }
       if (all !== null) keepFirst(all, votes);
     },
@@ -133,7 +146,10 @@ export function createCheckMetrics(register: Register, firstBounds: readonly num
         for (const pair of nodes.values()) pair.duration = duration.add(pair.labels);
     },
     keepTargets: (checkByTarget) => keep((target, _, pair) => checkByTarget.get(target) === pair.check),
-    keepNodes: (names) => keep((_, node) => node === allNodes || names.has(node)),
+    keepNodes(names) {
+      keep((_, node) => node === allNodes || names.has(node));
+      for (const { last } of targets.values()) last?.keepNodes(names);
+    },
     sumNodes(next) {
       if (next === isSummed) return;
       isSummed = next;

@@ -12,7 +12,7 @@ const certified = (at: number) => up(0.25, { facts: { certificate_expires_at: at
 const pinged = { ...up(0.02, { facts: { loss: 0 } }), detail: { attempts: [], duplicates: 0, timed_by: null } };
 const summed = 'watchpost_metrics_nodes_summed';
 
-test('beyond the limit of pairs the counts of a target are summed over its nodes, and gauges of nodes go', async () => {
+test('beyond the limit of pairs the counts of a target are summed over its nodes; what each saw last stays', async () => {
   const metrics = testMetrics({}, undefined, shownWith(3));
   metrics.targetsChanged([watched('shop'), watched('mail')]);
   metrics.roundDone(round('shop', { votes: votes(certified(1_900_000_000), certified(1_800_000_000)) }));
@@ -20,10 +20,13 @@ test('beyond the limit of pairs the counts of a target are summed over its nodes
   metrics.roundDone(round('mail', { votes: votes(certified(1_900_000_000), notUp('status', 'target', 1.5)) }));
   metrics.roundDone(round('shop', { votes: votes(certified(1_900_000_000), certified(1_800_000_000)) }));
   const text = await textOf(metrics);
-  expect(text).not.toMatch(/watchpost_check\w*\{[^}]*node=/);
-  expect(text).not.toContain('watchpost_up{');
+  const ofNodes = new Set(Array.from(text.matchAll(/^(\w+)\{[^}]*target=[^}]*node=/gm), ([, name]) => name));
+  expect([...ofNodes].toSorted()).toEqual(['watchpost_check_last_duration_seconds', 'watchpost_up']);
   expect(text).not.toContain('watchpost_check_phase_seconds{');
   const seen = samplesOf(text);
+  const atNode = (name: string) => `{target="${name}",check="http",node="zz2"}`;
+  expect([seen.get(`watchpost_up${atNode('shop')}`), seen.get(`watchpost_up${atNode('mail')}`)]).toEqual([1, 0]);
+  expect(seen.get(`watchpost_check_last_duration_seconds${atNode('mail')}`)).toBe(1.5);
   const results = 'watchpost_check_results_total{target="mail",check="http",outcome=';
   expect([seen.get(`${results}"up",reason="none"}`), seen.get(`${results}"down",reason="status"}`)]).toEqual([1, 1]);
   expect(seen.get('watchpost_check_duration_seconds_count{target="shop",check="http"}')).toBe(2);
@@ -31,6 +34,23 @@ test('beyond the limit of pairs the counts of a target are summed over its nodes
   expect(seen.get('watchpost_certificate_expiry_timestamp_seconds{target="shop"}')).toBe(1_800_000_000);
   expect(seen.get('watchpost_target_state{target="shop",state="up"}')).toBe(1);
   expect(seen.get(summed)).toBe(1);
+});
+
+test('what a node saw last is absent while it cannot tell, and once the node or the target is gone', async () => {
+  let nodes = ['zz1', 'zz2'];
+  const sources = { nodes: () => nodes.map((name) => ({ info: nodeInfo(name), up: true, eventLoopLagSeconds: 0 })) };
+  const metrics = testMetrics(sources, undefined, shownWith(0));
+  metrics.targetsChanged([watched('shop'), watched('mail')]);
+  const ups = async () => (await textOf(metrics)).match(/^watchpost_up\{.*/gm) ?? [];
+  for (const name of ['shop', 'mail']) metrics.roundDone(round(name, { votes: votes(up(0.1), up(0.1)) }));
+  expect(await ups()).toHaveLength(4);
+  metrics.roundDone(round('shop', { votes: votes(up(0.1), notUp('no_answer', 'node', null)) }));
+  expect(await ups()).toHaveLength(3);
+  metrics.targetsChanged([watched('mail')]);
+  expect(await ups()).toHaveLength(2);
+  nodes = ['zz2'];
+  await textOf(metrics);
+  expect(await ups()).toEqual(['watchpost_up{target="mail",check="http",node="zz2"} 1']);
 });
 
 test('an extra round of fewer nodes changes nothing; a scrape drops nothing that is summed', async () => {
