@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { type Fleet, roundsOf, startFleet } from '../../support/fleet.ts';
+import { type Fleet, type FleetHub, roundsOf, startFleet } from '../../support/fleet.ts';
 import { natsObstacle } from '../../support/nats-server.ts';
 import { eventually, query } from '../../support/program.ts';
 
@@ -49,6 +49,13 @@ test.skipIf(obstacle !== null)(
     expect(gaps(fleet, 'b')).toEqual(new Set([1_000]));
     expect(gaps(fleet, 'a')).toEqual(new Set([1_000]));
     expect(incidentsIn(a.program.database)).toEqual(incidentsIn(b.program.database));
+    const page = async ({ url }: FleetHub) => {
+      const answer = await fetch(`${url}/incidents/${String(incident?.['id'])}`, { headers: { accept: 'text/html' } });
+      expect(answer.status).toBe(200);
+      return (await answer.text()).replace(/Hub [ab] (leads|follows hub [ab])\./, 'Hub');
+    };
+    await eventually(10_000, async () => expect(await page(a)).toBe(await page(b)));
+    expect(await page(a)).toContain('shop');
     expect(fleet.smtp.received).toHaveLength(2);
   },
   180_000,
