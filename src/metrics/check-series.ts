@@ -2,7 +2,7 @@ import type { MeasuredValue } from '#checks/index.ts';
 import type { Vote } from '#monitor/judge/vote.ts';
 import type { LastOfNodes } from './last-of-nodes.ts';
 import type { Family, Register } from './register.ts';
-import { type Distribution, type JoinedLabels, LabelSet, type Sample, type SeriesLabels } from './series.ts';
+import { type Distribution, JoinedLabels, LabelSet, type Sample, type SeriesLabels } from './series.ts';
 
 export type VoteOutcome = Vote['outcome'];
 export type FactName = keyof VoteOutcome['facts'];
@@ -78,6 +78,18 @@ export function durationFamily(register: Register, bounds: readonly number[]): F
     'How long checks took that had a duration, whether up or down.',
     bounds,
   );
+}
+
+/** The labels of a target on a node. */
+export function createLabelsAt(): (
+  target: Pick<SeriesByNode, 'labels' | 'place'>,
+  node: string,
+) => Record<'labels' | 'place', JoinedLabels> {
+  const nodes = createLabelSets();
+  return ({ labels, place }, node) => {
+    const ofNode = nodes(node, () => ({ node }));
+    return { labels: new JoinedLabels(labels, ofNode), place: new JoinedLabels(place, ofNode) };
+  };
 }
 
 /** Sets of labels by what they are known by, each made once. */

@@ -1,7 +1,7 @@
 import { checkOf, type CheckSpec } from '#checks/index.ts';
 import type { Vote } from '#monitor/judge/vote.ts';
 import {
-  createLabelSets,
+  createLabelsAt,
   durationFamily,
   newPair,
   seriesOf,
@@ -12,7 +12,7 @@ import {
 import { createFindingViews, createLastViews, createValueView, keptFacts } from './check-views.ts';
 import { LastOfNodes } from './last-of-nodes.ts';
 import type { Register } from './register.ts';
-import { JoinedLabels } from './series.ts';
+import { createResultCounts } from './result-counts.ts';
 
 /** Upper bounds in seconds: few, because each is a series for every target on every node. */
 export const durationBounds = [0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.2, 0.5, 1, 3, 10] as const;
@@ -43,26 +43,20 @@ export function createCheckMetrics(register: Register, firstBounds: readonly num
   const pairs = function* all() {
     for (const { nodes } of targets.values()) yield* nodes.values();
   };
-  const nodeLabels = createLabelSets();
-  const ofNode = (node: string) => nodeLabels(node, () => ({ node }));
+  const labelsAt = createLabelsAt();
   createLastViews(
     register,
     pairs,
     () => targets.values(),
-    ({ labels }, node) => new JoinedLabels(labels, ofNode(node)),
+    (target, node) => labelsAt(target, node).labels,
   );
-  const results = register.counter(
-    'watchpost_check_results_total',
-    'Outcomes of checks by the reason of the failure, which is "none" for up.',
-  );
+  const results = createResultCounts(register);
   createFindingViews(register, pairs);
   createValueView(register, pairs);
-  // Few, for reasons are codes.
-  const outcomes = createLabelSets();
 
   function observe(pair: TargetNodeSeries, outcome: VoteOutcome): void {
     if (outcome.seconds !== null && outcome.status !== 'unknown') pair.duration.observe(outcome.seconds);
-    count(pair, outcome);
+    results.count(pair, outcome);
   }
 
   function pairOf(target: string, check: string, node: string): TargetNodeSeries {
@@ -72,40 +66,15 @@ export function createCheckMetrics(register: Register, firstBounds: readonly num
     if (pair === undefined) {
       const of = node === allNodes ? own : labelsAt(own, node);
       pair = newPair(check, of, duration.add(of.labels));
+      if (node === allNodes) own.last = new LastOfNodes();
       own.nodes.set(node, pair);
     }
     return pair;
   }
 
-  function lastOf(target: string): LastOfNodes | undefined {
-    const own = targets.get(target);
-    if (own !== undefined) own.last ??= new LastOfNodes();
-    return own?.last ?? undefined;
-  }
-
-  function labelsAt({ labels, place }: SeriesByNode, node: string): Pick<TargetNodeSeries, 'labels' | 'place'> {
-    return { labels: new JoinedLabels(labels, ofNode(node)), place: new JoinedLabels(place, ofNode(node)) };
-  }
-
-  function count(pair: TargetNodeSeries, outcome: VoteOutcome): void {
-    const { status } = outcome;
-    const reason = outcome.status === 'up' ? 'none' : outcome.failure.code;
-    if (pair.last?.status !== status || pair.last.reason !== reason) {
-      let counted = pair.results.find((one) => one.status === status && one.reason === reason);
-      if (counted === undefined) {
-        const more = outcomes(`${status} ${reason}`, () => ({ outcome: status, reason }));
-        counted = { status, reason, sample: results.add(pair.labels, more) };
-        // Not in place: a list that grows takes room for sixteen more.
-        pair.results = [...pair.results, counted];
-      }
-      pair.last = counted;
-    }
-    pair.last.sample.add();
-  }
-
   function drop(pair: TargetNodeSeries): void {
     duration.remove(pair.duration);
-    for (const { sample } of pair.results) results.remove(sample);
+    results.drop(pair);
   }
 
   function keep(wanted: (target: string, node: string, pair: TargetNodeSeries) => boolean): void {
@@ -126,7 +95,7 @@ export function createCheckMetrics(register: Register, firstBounds: readonly num
         const pair = all ?? pairOf(target, check, node.name);
         observe(pair, outcome);
         if (all === null) keepLast(pair, check, outcome);
-        else lastOf(target)?.record(node.name, outcome);
+        else targets.get(target)?.last?.record(node.name, outcome);
       }
       if (all !== null) keepFirst(all, votes);
     },

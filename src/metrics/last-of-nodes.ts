@@ -1,4 +1,4 @@
-import type { VoteOutcome } from './check-series.ts';
+import type { Vote } from '#monitor/judge/vote.ts';
 
 /** What each node saw last of one target: lists, because there may be hundreds of thousands of these pairs. */
 export class LastOfNodes {
@@ -8,7 +8,7 @@ export class LastOfNodes {
   /** Of each node: seconds, -1 for none. */
   #seconds: number[] = [];
 
-  record(node: string, { status, seconds }: Pick<VoteOutcome, 'status' | 'seconds'>): void {
+  record(node: string, { status, seconds }: Pick<Vote['outcome'], 'status' | 'seconds'>): void {
     let index = this.#nodes.indexOf(node);
     if (index < 0) {
       index = this.#nodes.length;
