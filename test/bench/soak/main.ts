@@ -80,11 +80,11 @@ try {
   stop.abort();
 }
 const reloads = await reloading;
-const { made } = visitors;
+printSamples();
+printWhole(reloads, visitors.made);
+// A visit that failed is an error, after what was measured.
 await visitors[Symbol.asyncDispose]();
 const ended = await running.end('SIGTERM');
-printSamples();
-printWhole(reloads, made);
 console.log(`ended with ${ended.code ?? ended.signal}`);
 server.close();
 server.closeAllConnections();

@@ -19,12 +19,27 @@ const votesOf = ({ program }: FleetHub, node: string): readonly Vote[] =>
     `SELECT due_at AS due, status FROM history WHERE target = 'shop' AND node = '${node}' ORDER BY due_at`,
   ).map(({ due, status }) => ({ due: Number(due), status: String(status) }));
 
+/** Those that say something: on a busy machine a target may be too slow for a moment. */
+const seen = (hub: FleetHub, node: string) => votesOf(hub, node).filter(({ status }) => status !== 'unknown');
+
 const ups = (hub: FleetHub, node: string) => votesOf(hub, node).filter(({ status }) => status === 'up');
 
-/** The distances of its votes that are up, in milliseconds. */
+/** The distances of its votes that are not unknown, in milliseconds. */
 const gapsOf = (hub: FleetHub, node: string): ReadonlySet<number> => {
-  const dues = ups(hub, node).map(({ due }) => due);
+  const dues = seen(hub, node).map(({ due }) => due);
   return new Set(dues.slice(1).map((due, index) => due - (dues[index] ?? 0)));
+};
+
+/** Due times between its first vote that is not unknown and its last without one, with what there is instead, in seconds from a moment. */
+const missingOf = (hub: FleetHub, node: string, from: number): readonly string[] => {
+  const all = new Map(votesOf(hub, node).map(({ due, status }) => [due, status]));
+  const dues = seen(hub, node).map(({ due }) => due);
+  const [first = 0, last = 0] = [dues[0], dues.at(-1)];
+  const missing: string[] = [];
+  for (let due = first; due < last; due += 1_000)
+    if ((all.get(due) ?? 'unknown') === 'unknown')
+      missing.push(`${(due - from) / 1_000} s: ${all.get(due) ?? 'nothing'}`);
+  return missing;
 };
 
 async function startPair(options: Parameters<typeof startFleet>[0] = {}, edit = (config: string) => config) {
@@ -53,7 +68,7 @@ test.skipIf(obstacle !== null)(
     // Nothing is awaited of a node that was silent before.
     expect(Date.parse(String(judged)) - Date.parse(String(led))).toBeLessThan(10_000);
     await eventually(60_000, () => expect(ups(b, 'us1').at(-1)?.due).toBeGreaterThan(killedAt + 20_000));
-    expect(gapsOf(b, 'us1')).toEqual(new Set([1_000]));
+    expect(missingOf(b, 'us1', killedAt)).toEqual([]);
     const meanwhile = votesOf(b, 'de1').filter(({ due }) => due > killedAt + 1_000);
     expect(meanwhile.length).toBeGreaterThan(10);
     expect(new Set(meanwhile.map(({ status }) => status))).toEqual(new Set(['unknown']));
