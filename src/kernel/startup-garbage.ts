@@ -19,9 +19,9 @@ export function collectStartupGarbage(clock: Clock): Disposable {
  */
 export function collectGarbage(): void {
   setFlagsFromString('--heap-growing-percent=50');
+  // Flags are those of all threads: one that took it back would do so while another one is between these two lines.
   setFlagsFromString('--expose-gc');
   // Only contexts that are made after the flag have it.
-  const collect: unknown = runInNewContext('gc');
-  setFlagsFromString('--no-expose-gc');
+  const collect: unknown = runInNewContext('typeof gc === "function" ? gc : null');
   if (typeof collect === 'function') collect();
 }
