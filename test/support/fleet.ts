@@ -264,3 +264,14 @@ export function roundsOf({ program }: FleetHub): readonly { readonly due: number
     ({ due, status }) => ({ due: Number(due), status: String(status) }),
   );
 }
+
+/** What a node said of the target, oldest first, in the database of a hub. */
+export function votesOf(
+  { program }: FleetHub,
+  node: string,
+): readonly { readonly due: number; readonly status: string }[] {
+  return query(
+    program.database,
+    `SELECT due_at AS due, status FROM history WHERE target = 'shop' AND node = '${node}' ORDER BY due_at`,
+  ).map(({ due, status }) => ({ due: Number(due), status: String(status) }));
+}

@@ -1,8 +1,8 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
+import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { systemCode } from '#kernel/errors.ts';
 import { createNetworkNamespace, type NetworkNamespace, namespaceObstacle } from './network-namespace.ts';
+import { fillerIn } from './small-disk.ts';
 
 /**
  * A computer of its own as far as network and disks go: a namespace with one link to a bridge that all machines and this process share,
@@ -103,18 +103,5 @@ function createMachine(place: NetworkNamespace, address: string, mount: (part: s
 function mountDisk(folder: string, size: string): MachineDisk {
   mkdirSync(folder, { recursive: true });
   execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${size}`, 'tmpfs', folder]);
-  const filler = join(folder, 'filler');
-  return {
-    folder,
-    fill() {
-      const { bavail, bsize } = statfsSync(folder);
-      try {
-        writeFileSync(filler, Buffer.alloc(bavail * bsize));
-      } catch (error) {
-        // A program took some of the room meanwhile: then it is full as well.
-        if (systemCode(error) !== 'ENOSPC') throw error;
-      }
-    },
-    free: () => rmSync(filler, { force: true }),
-  };
+  return { folder, ...fillerIn(folder) };
 }

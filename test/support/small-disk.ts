@@ -45,7 +45,6 @@ export async function createSmallDisk(size: string): Promise<SmallDisk> {
   );
   await mounted(keeper);
   const outside = `/proc/${keeper.pid}/root${folder}`;
-  const filler = join(outside, 'filler');
   const words = ['--mount', '--target', String(keeper.pid)];
   return {
     folder,
@@ -65,8 +64,22 @@ export async function createSmallDisk(size: string): Promise<SmallDisk> {
         execFileSync('nsenter', args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] }),
       ) as readonly Record<string, unknown>[];
     },
+    ...fillerIn(outside),
+    async [Symbol.asyncDispose]() {
+      const exit = once(keeper, 'exit');
+      keeper.stdin?.end();
+      await exit;
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** A file in a folder that takes all the room of its disk, and gives it back. */
+export function fillerIn(folder: string): Pick<SmallDisk, 'fill' | 'free'> {
+  const filler = join(folder, 'filler');
+  return {
     fill() {
-      const { bavail, bsize } = statfsSync(outside);
+      const { bavail, bsize } = statfsSync(folder);
       try {
         writeFileSync(filler, Buffer.alloc(bavail * bsize));
       } catch (error) {
@@ -75,12 +88,6 @@ export async function createSmallDisk(size: string): Promise<SmallDisk> {
       }
     },
     free: () => rmSync(filler, { force: true }),
-    async [Symbol.asyncDispose]() {
-      const exit = once(keeper, 'exit');
-      keeper.stdin?.end();
-      await exit;
-      await rm(folder, { recursive: true, force: true });
-    },
   };
 }
 

@@ -1,23 +1,12 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { writeFileSync } from 'node:fs';
-import { type FleetHub, startFleet } from '../../support/fleet.ts';
+import { type FleetHub, startFleet, votesOf } from '../../support/fleet.ts';
 import { natsObstacle } from '../../support/nats-server.ts';
-import { eventually, query } from '../../support/program.ts';
+import { eventually } from '../../support/program.ts';
 
 const obstacle = natsObstacle();
 const named = (name: string) => `${name}${obstacle === null ? '' : ` (${obstacle})`}`;
-
-interface Vote {
-  readonly due: number;
-  readonly status: string;
-}
-
-const votesOf = ({ program }: FleetHub, node: string): readonly Vote[] =>
-  query(
-    program.database,
-    `SELECT due_at AS due, status FROM history WHERE target = 'shop' AND node = '${node}' ORDER BY due_at`,
-  ).map(({ due, status }) => ({ due: Number(due), status: String(status) }));
 
 const ups = (hub: FleetHub, node: string) => votesOf(hub, node).filter(({ status }) => status === 'up');
 

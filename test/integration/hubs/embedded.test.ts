@@ -1,23 +1,11 @@
 import { expect, test } from 'vitest';
-import { type FleetHub, startFleet } from '../../support/fleet.ts';
+import { type FleetHub, startFleet, votesOf } from '../../support/fleet.ts';
 import { historyOf } from '../../support/fleet-history.ts';
 import { natsObstacle } from '../../support/nats-server.ts';
 import { eventually, query } from '../../support/program.ts';
 
 const obstacle = natsObstacle();
 const named = (name: string) => `${name}${obstacle === null ? '' : ` (${obstacle})`}`;
-
-interface Vote {
-  readonly due: number;
-  readonly status: string;
-}
-
-/** What a node said of the target, oldest first, in the database of a hub. */
-const votesOf = ({ program }: FleetHub, node: string): readonly Vote[] =>
-  query(
-    program.database,
-    `SELECT due_at AS due, status FROM history WHERE target = 'shop' AND node = '${node}' ORDER BY due_at`,
-  ).map(({ due, status }) => ({ due: Number(due), status: String(status) }));
 
 /** Those that say something: on a busy machine a target may be too slow for a moment. */
 const seen = (hub: FleetHub, node: string) => votesOf(hub, node).filter(({ status }) => status !== 'unknown');
