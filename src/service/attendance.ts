@@ -74,6 +74,13 @@ export class Attendance {
     return false;
   }
 
+  /** Whether any of them may have kept this by an assignment from before the one that it has named, if these have voted. */
+  mayContinueAny(voters: readonly NodeInfo[], votes: ReadonlyMap<string, unknown> | undefined, dueAt: number): boolean {
+    const mayContinue = ({ name }: NodeInfo) =>
+      this.#statusOf(name)?.online === true && !this.#isWatching(name, dueAt) && !this.isPassed(name, dueAt);
+    return voters.some((node) => votes?.has(node.name) !== true && mayContinue(node));
+  }
+
   /** Whether each of them has voted or comes to it no more, if these have voted. */
   hasHeardAll(voters: readonly NodeInfo[], votes: ReadonlyMap<string, unknown> | undefined, dueAt: number): boolean {
     for (const { name } of voters) if (votes?.has(name) !== true && !this.isPassed(name, dueAt)) return false;

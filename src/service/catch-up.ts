@@ -170,7 +170,7 @@ export function createCatchUp({ absence, clock, log, onOver, transport, onUnjudg
     marksOf(target) {
       const known = isStarting ? absence?.lastRound(target) : null;
       const over = Math.min(beganAt, known?.over ?? clock.now());
-      return { over, decided: Math.min(over, known?.decided ?? over) };
+      return { over, decided: Math.min(over, known?.decided ?? over), isContinued: (known ?? null) !== null };
     },
     holds: (rounds) => includes(current, rounds) || includes(next, rounds),
     heard(rounds, dueAt, isReopened) {

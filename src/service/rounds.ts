@@ -32,7 +32,8 @@ const mostCounted = 10_000;
  * who is missing is unknown, with the reason. A node that votes on a later round, or says that it watches since later, passes over
  * the one before. Rounds that began nowhere are counted, unless all its nodes are away: that is a round of unknowns.
  * A round that ended without a verdict takes the votes of nodes that could not be heard, until a later round has one.
- * `marks` say how far the rounds have come before.
+ * `marks` say how far the rounds have come before. If nodes may have gone on since then by themselves, a round from before they say
+ * that they watch waits as long as any, although it is no fault of theirs if nothing comes.
  */
 export function collectRounds(options: RoundCollectorOptions, marks: RoundMarks): TargetRounds {
   return new RoundCollector(options, marks);
@@ -44,6 +45,7 @@ class RoundCollector implements TargetRounds {
   readonly #options: RoundCollectorOptions;
   #next: NextDue;
   readonly #attendance: Attendance;
+  readonly #isContinued: boolean;
   readonly #open = new Map<number, Map<string, NodeOutcome>>();
   #voters: readonly NodeInfo[] = [];
   #undecided: UndecidedRounds | null = null;
@@ -52,12 +54,13 @@ class RoundCollector implements TargetRounds {
   #awaited: number;
   #forgivenUntil = Number.NEGATIVE_INFINITY;
 
-  constructor(options: RoundCollectorOptions, { over, decided }: RoundMarks) {
+  constructor(options: RoundCollectorOptions, { over, decided, isContinued = false }: RoundMarks) {
     const { target, limitMs, statusOf, isShed } = options;
     this.name = target.name;
     this.#options = options;
     this.#next = createNextDue(target.schedule, target.name);
     this.#attendance = new Attendance(statusOf, limitMs, isShed);
+    this.#isContinued = isContinued;
     this.#overUntil = over;
     this.#decidedUntil = decided;
     this.#awaited = this.#dueAfter(over);
@@ -101,7 +104,7 @@ class RoundCollector implements TargetRounds {
   judge(now: number, until: number, readUntil = now): void {
     for (let dueAt = this.awaited; dueAt <= until && dueAt <= now; dueAt = this.awaited) {
       const limited = readUntil >= Math.max(dueAt, this.#forgivenUntil) + this.#options.limitMs;
-      if (!limited && this.#attendance.awaitsAny(this.#voters, this.#open.get(dueAt), dueAt)) return;
+      if (!limited && this.#awaitsAny(dueAt)) return;
       // A node that went away may have voted before.
       if (dueAt > readUntil && !this.#attendance.hasHeardAll(this.#voters, this.#open.get(dueAt), dueAt)) return;
       this.#finish(dueAt, limited);
@@ -189,6 +192,12 @@ class RoundCollector implements TargetRounds {
     }
     if (count > 0) this.#options.sink.skipped(count);
     if (count === mostCounted) this.letGo(moment);
+  }
+
+  #awaitsAny(dueAt: number): boolean {
+    const votes = this.#open.get(dueAt);
+    if (this.#attendance.awaitsAny(this.#voters, votes, dueAt)) return true;
+    return this.#isContinued && this.#attendance.mayContinueAny(this.#voters, votes, dueAt);
   }
 
   #dueAfter(moment: number): number {

@@ -46,13 +46,15 @@ interface PendingWrite {
 }
 
 const groupMs = 1_000;
+// Those that come together go together.
+const leastGroupMs = 50;
 const groupLimit = 200;
 const firstRetryMs = 250;
 const longestRetryMs = 10_000;
 
 /**
  * The queue of a hub that shares its history: what waits goes to the log as one record, and is committed when the log has it. One
- * record at a time is on its way. Rounds that change nothing but the history wait up to a second for company.
+ * record at a time is on its way. Rounds that change nothing but the history wait for company until a second after the record before.
  */
 export class SharedQueue implements WriteQueue {
   readonly #options: SharedQueueOptions;
@@ -64,6 +66,7 @@ export class SharedQueue implements WriteQueue {
   #lastError: string | null = null;
   #failingSince: number | null = null;
   #hurriedAt = Number.NEGATIVE_INFINITY;
+  #sentAt = Number.NEGATIVE_INFINITY;
   readonly #open = new Set<Promise<WriteResult>>();
 
   constructor(options: SharedQueueOptions) {
@@ -71,7 +74,7 @@ export class SharedQueue implements WriteQueue {
   }
 
   async add(round: RoundRecord): Promise<WriteResult> {
-    return this.#push(() => ({ kind: 'round', round }), isSteady(round) ? groupMs : 0);
+    return this.#push(() => ({ kind: 'round', round }), isSteady(round) ? this.#groupMs : 0);
   }
 
   async addLate(late: LateVote): Promise<WriteResult> {
@@ -155,6 +158,10 @@ export class SharedQueue implements WriteQueue {
     }
   }
 
+  get #groupMs(): number {
+    return Math.max(leastGroupMs, this.#sentAt + groupMs - this.#options.clock.elapsed());
+  }
+
   #wakeIn(ms: number): void {
     const at = this.#options.clock.elapsed() + ms;
     if (this.#timer !== null && this.#timer.at <= at) return;
@@ -184,6 +191,7 @@ export class SharedQueue implements WriteQueue {
 
   async #send(batch: readonly PendingWrite[]): Promise<void> {
     this.#sending = batch;
+    this.#sentAt = this.#options.clock.elapsed();
     try {
       const writes = batch.map(({ make }) => make());
       const { position, backlog } = await this.#options.writeLog.publish(writes);

@@ -6,7 +6,7 @@ import { messageOf } from '#kernel/errors.ts';
 import type { Log } from '#kernel/log.ts';
 
 // Nodes keep what is not judged: a hand-over waits for little.
-const finishMs = 300;
+const finishMs = 100;
 const drainMs = 500;
 const flushMs = 1_000;
 const releaseMs = 2_000;

@@ -55,6 +55,9 @@ export function createRegistration(options: RegistrationOptions): RegistrationSe
   let trouble: string | null = null;
   let strangerSince: number | null = null;
   let next: Disposable | null = null;
+  // A report from before the newest one that was answered says nothing: it may have gone to a hub that led then.
+  let sent = 0;
+  let answered = 0;
 
   function hubLost(reason: string): void {
     options.onUnwelcome();
@@ -66,20 +69,27 @@ export function createRegistration(options: RegistrationOptions): RegistrationSe
   function reportIn(ms: number): void {
     if (isStopping) return;
     next?.[Symbol.dispose]();
-    next = clock.after(ms, () => {
-      void report(isServing ? 'serving' : 'joining').finally(() => reportIn(reportEveryMs));
+    const timer = clock.after(ms, () => {
+      void report(isServing ? 'serving' : 'joining').finally(() => {
+        if (next === timer) reportIn(reportEveryMs);
+      });
     });
+    next = timer;
   }
 
   async function report(phase: Report['phase']): Promise<void> {
     const up = options.connection();
     if (up === null) return;
+    sent += 1;
+    const number = sent;
     const sentAt = clock.elapsed();
     const measured = { clockOffsetMs: clockOffset.ms, roundTripMs };
     const content: Report = { protocol: [...protocolRange], ...options.state(), ...measured, phase };
     try {
       const subject = subjectsOf(name).report;
       const message = await up.request(subject, JSON.stringify(content), { timeout: options.answerMs });
+      if (number < answered) return;
+      answered = number;
       const welcome = readJson(WelcomeMessage, message.string());
       if (welcome === null) return hubLost('the hub speaks in a way that this node does not know');
       const tookMs = clock.elapsed() - sentAt;
@@ -87,7 +97,7 @@ export function createRegistration(options: RegistrationOptions): RegistrationSe
       clockOffset.heard({ now: clock.now(), tookMs, theirs: welcome.now });
       if (enter(up, welcome) && phase === 'joining') await report('serving');
     } catch (error) {
-      if (up !== options.connection()) return;
+      if (up !== options.connection() || number < answered) return;
       hubLost(`the hub does not answer: ${messageOf(error)}`);
       if (isDenied(error)) refused('the NATS server does not let this key use this name');
     }

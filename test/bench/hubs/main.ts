@@ -129,15 +129,16 @@ async function measureStop(by: HandOver, { fleet, edit, rounds }: StopParts): Pr
   const leader = await fleet.leader();
   rounds.length = 0;
   await sleep(10_000);
-  const usual = latenessOf(rounds);
-  rounds.length = 0;
+  const before = rounds.splice(0);
+  const usual = latenessOf(before);
   const stoppedAt = Date.now();
   const ended = by === 'yield' ? leader.yield() : leader.running?.end('SIGTERM');
   await sleep(20_000);
   await ended;
   await fleet.leader(leader.name);
   const ofNext = rounds.filter(({ epoch }) => epoch === Math.max(...rounds.map((one) => one.epoch)));
-  const last = Math.max(...rounds.filter((one) => !ofNext.includes(one)).map(({ at }) => at)) - stoppedAt;
+  const ofLeader = [...before, ...rounds].filter((one) => !ofNext.includes(one));
+  const last = Math.max(...ofLeader.map(({ at }) => at)) - stoppedAt;
   const first = Math.min(...ofNext.map(({ at }) => at)) - stoppedAt;
   console.log(
     `${by} at ${new Date(stoppedAt).toISOString()}: last record after ${last} ms, first of the next leader ${first - last} ms later; lateness of rounds: usually at most ${usual} ms, now ${latenessOf(rounds)} ms`,

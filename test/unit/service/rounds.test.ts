@@ -14,7 +14,7 @@ const target = { name: 'shop', schedule: { kind: 'every', everyMs: 60 * second }
 const names = ['de1', 'us1', 'jp1'] as const;
 const infos = names.map((name) => nodeInfo(name));
 
-function collect(over = 0) {
+function collect(over = 0, isContinued = false) {
   const rounds: CollectedRound[] = [];
   let skipped = 0;
   const offline = new Map<string, string>();
@@ -39,10 +39,10 @@ function collect(over = 0) {
       }),
       isShed: (name) => shed.has(name),
     },
-    { over, decided: over },
+    { over, decided: over, isContinued },
   );
   collected.voters = infos;
-  for (const name of names) collected.keeps(name, over);
+  if (!isContinued) for (const name of names) collected.keeps(name, over);
   const due = (number: number) => first + number * 60 * second;
   const first = collected.awaited;
   const vote = (node: number, number: number, outcome: Outcome = up()) => {
@@ -67,6 +67,35 @@ test('a round is over as soon as all have voted, and tells when the first of the
   vote(1, 0);
   expect(rounds.map(said)).toEqual([['de1 up', 'us1 up', 'jp1 down refused']]);
   expect(rounds[0]).toMatchObject({ dueAt: due(0), startedAt: due(0) + 5 });
+});
+
+test('what is due while nodes take over from another process is open until their votes are here', () => {
+  const { collected, rounds, vote, judge, due } = collect(0, true);
+  judge(due(0) + second);
+  // They go on with what they had, and say that they watch from now on.
+  for (const name of names) collected.keeps(name, due(0) + second);
+  judge(due(0) + limitMs - 1);
+  expect(rounds).toEqual([]);
+  expect([vote(0, 0), vote(1, 0), vote(2, 0)]).toEqual(['taken', 'taken', 'taken']);
+  expect(rounds.map(said)).toEqual([['de1 up', 'us1 up', 'jp1 up']]);
+});
+
+test('a round from before nodes say that they watch, and that has no votes, is no fault of theirs', () => {
+  const { collected, rounds, judge, due, skipped } = collect(0, true);
+  for (const name of names) collected.keeps(name, due(0) + second);
+  judge(due(0) + limitMs);
+  expect(rounds).toEqual([]);
+  expect(skipped()).toBe(0);
+  expect(collected.awaited).toBe(due(1));
+});
+
+test('a node that is away is not waited for, whatever it has kept', () => {
+  const { rounds, offline, vote } = collect(0, true);
+  offline.set('jp1', 'it has not reported for 15 s');
+  vote(0, 0);
+  expect(rounds).toEqual([]);
+  vote(1, 0);
+  expect(rounds.map(said)).toEqual([['de1 up', 'us1 up', 'jp1 unknown gone']]);
 });
 
 test('who does not vote until the limit is unknown by its own fault', () => {
