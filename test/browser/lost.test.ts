@@ -109,7 +109,7 @@ test.concurrent('a tab that is signed in stays so over a restart; without the us
   await heading(tab, /2 of 2 targets are down/);
 });
 
-test.concurrent('a tab that slept for a day, without a network, shows what is as soon as it wakes up', async (context) => {
+test('a tab that slept for a day, without a network, shows what is as soon as it wakes up', async (context) => {
   const browser = await openBrowser(context);
   await using target = await startHttpTarget();
   await using program = await createProgram();
