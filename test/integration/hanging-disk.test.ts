@@ -110,7 +110,7 @@ describe.skipIf(process.platform !== 'linux')(
     test('with the thread of its node as the only one that looks', async () => {
       using place = createPlace();
       const program = place.launch(['run', '--config', place.configure()], place.hanging());
-      await eventually(20_000, () => expect(guardsOf(program)).toEqual(['node zz1']));
+      await eventually(60_000, () => expect(guardsOf(program)).toEqual(['node zz1']));
       await endsThoughItHangs(program);
     });
 
@@ -120,7 +120,7 @@ describe.skipIf(process.platform !== 'linux')(
       writeFileSync(seed, makeKeyPair().seed.reveal(), { mode: 0o600 });
       const args = ['--name', 'de1', '--servers', 'nats://127.0.0.1:1', '--seed-file', seed];
       const program = place.launch(['node', ...args, '--spool-file', join(place.folder, 'spool.db')], place.hanging());
-      await eventually(20_000, () => expect(guardsOf(program)).toEqual(['node de1']));
+      await eventually(60_000, () => expect(guardsOf(program)).toEqual(['node de1']));
       await endsThoughItHangs(program);
     });
 
@@ -128,18 +128,18 @@ describe.skipIf(process.platform !== 'linux')(
       using place = createPlace();
       const environment = place.hanging();
       const program = place.launch(['run', '--config', place.configure()], environment);
-      await eventually(20_000, () => expect(guardsOf(program)).toEqual(['node zz1']));
+      await eventually(60_000, () => expect(guardsOf(program)).toEqual(['node zz1']));
       writeFileSync(environment['HANG_CRASH'] ?? '', '');
-      await eventually(20_000, () => expect(guardsOf(program)).toEqual(['stop guard']));
+      await eventually(60_000, () => expect(guardsOf(program)).toEqual(['stop guard']));
       rmSync(environment['HANG_CRASH'] ?? '');
-      await eventually(20_000, () => expect(guardsOf(program)).toEqual(['node zz1']));
+      await eventually(60_000, () => expect(guardsOf(program)).toEqual(['node zz1']));
       await endsThoughItHangs(program);
     });
 
     test('after a reload took away its last node', async () => {
       using place = createPlace();
       const program = place.launch(['run', '--config', place.configure()], place.hanging());
-      await eventually(20_000, () => expect(guardsOf(program)).toEqual(['node zz1']));
+      await eventually(60_000, () => expect(guardsOf(program)).toEqual(['node zz1']));
       place.configure(place.data, 'service: { url: "http://127.0.0.1:1/" }\n');
       program.kill('SIGHUP');
       await eventually(60_000, () => expect(guardsOf(program)).toEqual(['stop guard']));
@@ -150,7 +150,7 @@ describe.skipIf(process.platform !== 'linux')(
       using place = createPlace();
       const path = place.configure(place.data, 'plugins: { any: [/bin/true] }\n');
       const program = place.launch(['run', '--config', path], place.hanging());
-      await eventually(20_000, () => expect(guardsOf(program)).toEqual(['node zz1', 'stop guard']));
+      await eventually(60_000, () => expect(guardsOf(program)).toEqual(['node zz1', 'stop guard']));
       await endsThoughItHangs(program);
     });
   },

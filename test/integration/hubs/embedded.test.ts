@@ -54,7 +54,7 @@ test.skipIf(obstacle !== null).concurrent(
     const judged = b.running?.log.find(({ msg }) => msg.startsWith('judged what nodes observed'))?.['time'];
     // Nothing is awaited of a node that was silent before.
     expect(Date.parse(String(judged)) - Date.parse(String(led))).toBeLessThan(10_000);
-    await eventually(60_000, () => expect(ups(b, 'us1').at(-1)?.due).toBeGreaterThan(killedAt + 15_000));
+    await eventually(60_000, () => expect(ups(b, 'us1').at(-1)?.due).toBeGreaterThan(killedAt + 20_000));
     expect(missingOf(b, 'us1', killedAt)).toEqual([]);
     const meanwhile = votesOf(b, 'de1').filter(({ due }) => due > killedAt + 1_000);
     expect(meanwhile.length).toBeGreaterThan(10);
@@ -67,10 +67,10 @@ test.skipIf(obstacle !== null).concurrent(
     await fleet.leader('b');
     const yieldedAt = Date.now();
     await eventually(60_000, () => {
-      for (const node of ['de1', 'us1']) expect(ups(a, node).at(-1)?.due, node).toBeGreaterThan(yieldedAt + 6_000);
+      for (const node of ['de1', 'us1']) expect(ups(a, node).at(-1)?.due, node).toBeGreaterThan(yieldedAt + 10_000);
     });
     await fleet.agreed();
-    expect(gapsOf(a, 'us1')).toEqual(new Set([1_000]));
+    await eventually(30_000, () => expect(gapsOf(a, 'us1')).toEqual(new Set([1_000])));
     const since = votesOf(a, 'de1').filter(({ due }) => due > backAt + 5_000);
     expect(new Set(since.map(({ status }) => status))).toEqual(new Set(['up']));
     expect(fleet.smtp.received).toEqual([]);
@@ -102,7 +102,7 @@ test.skipIf(obstacle !== null).concurrent(
     await a.running?.logged(/leads on/);
     const backAt = Date.now();
     await eventually(90_000, () => {
-      for (const node of ['de1', 'us1']) expect(ups(b, node).at(-1)?.due, node).toBeGreaterThan(backAt + 6_000);
+      for (const node of ['de1', 'us1']) expect(ups(b, node).at(-1)?.due, node).toBeGreaterThan(backAt + 10_000);
     });
     await b.running?.end('SIGTERM');
     await b.start();
@@ -127,7 +127,7 @@ test.skipIf(obstacle !== null).concurrent(
     await eventually(60_000, () => expect(ups(a, 'de1').at(-1)?.due).toBeGreaterThan(stoppedAt + 25_000));
     b.running?.process.kill('SIGCONT');
     const backAt = Date.now();
-    await eventually(60_000, () => expect(ups(a, 'us1').at(-1)?.due).toBeGreaterThan(backAt + 6_000));
+    await eventually(60_000, () => expect(ups(a, 'us1').at(-1)?.due).toBeGreaterThan(backAt + 10_000));
     for (const node of ['de1', 'nl1']) expect(gapsOf(a, node), node).toEqual(new Set([1_000]));
     const meanwhile = votesOf(a, 'us1').filter(({ due }) => due > stoppedAt + 1_000 && due < backAt - 1_000);
     expect(new Set(meanwhile.map(({ status }) => status))).toEqual(new Set(['unknown']));
