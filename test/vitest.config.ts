@@ -2,6 +2,7 @@ import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 import { ProjectCounts } from './support/project-counts.ts';
+import { placesOf } from './support/test-lengths.ts';
 
 const root = new URL('..', import.meta.url).pathname;
 
@@ -17,6 +18,7 @@ const project = (
     pool?: 'threads';
     retry?: number;
     maxWorkers?: number;
+    maxConcurrency?: number;
     sequence?: { groupOrder: number };
   } = {},
 ) => ({
@@ -33,42 +35,21 @@ const project = (
 
 // Whole programs wait for most of their time, so files of the three projects run beside each other, two more than there are
 // processors: with three more, some wait too long now and then. Unit and contract tests compute, and run before them.
-const ofPrograms = { retry, maxWorkers: availableParallelism() + 2, sequence: { groupOrder: 2 } };
-
-// Of these a run would wait for the last one. Without a run before, vitest knows the sizes of files only.
-const slowest = [
-  'integration/pages.test.ts',
-  'integration/hubs/',
-  'integration/evidence',
-  'integration/checks/paths.test.ts',
-  'integration/new-check-type.test.ts',
-  'integration/hanging-disk.test.ts',
-  'integration/set-clock.test.ts',
-  'e2e/bundle.test.ts',
-  'e2e/monitor.test.ts',
-  'browser/lost.test.ts',
-  'browser/hard.test.ts',
-  'browser/monitor.test.ts',
-];
-const rankOf = ({ moduleId }: TestSpecification) => {
-  const rank = slowest.findIndex((part) => moduleId.includes(`/test/${part}`));
-  return rank < 0 ? slowest.length : rank;
-};
+// Tests of a file that are concurrent wait for even more of it; all at once they would start too much.
+const ofPrograms = { retry, maxWorkers: availableParallelism() + 2, maxConcurrency: 4, sequence: { groupOrder: 2 } };
 
 /**
- * The order of test files: those of projects that run together take turns, in proportion to their number, the longest first. Files of
+ * The order of test files: those of projects that run together take turns, in proportion to their work, the longest first. Files of
  * projects that share workers (`isolate: false`) stay together, because a worker begins anew with another project.
  */
 class MixedOrder extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const byProject = Map.groupBy(await super.sort(files), ({ project }) => project.name);
     const placed = [...byProject.values()].flatMap((some) =>
-      some
-        .toSorted((a, b) => rankOf(a) - rankOf(b))
-        .map((file, index) => {
-          const { isolate, sequence } = file.project.config;
-          return { file, group: sequence.groupOrder, place: isolate ? index / some.length : 0 };
-        }),
+      placesOf(some, ({ moduleId }) => moduleId).map(({ file, place }) => {
+        const { isolate, sequence } = file.project.config;
+        return { file, group: sequence.groupOrder, place: isolate ? place : 0 };
+      }),
     );
     return placed.toSorted((a, b) => a.group - b.group || a.place - b.place).map(({ file }) => file);
   }

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { expectToLookGoodInBoth, openBrowser, openTab, type Tab } from '../support/browser.ts';
 import { devices } from '../support/chromium.ts';
 import { startHttpTarget } from '../support/http-target.ts';
-import { createProgram } from '../support/program.ts';
+import { createProgram, eventually } from '../support/program.ts';
 import { closedPort } from '../support/tcp-servers.ts';
 
 const config = (port: number, target: string, more = '') => `
@@ -23,7 +23,7 @@ const bar = ({ page }: Tab) => page.locator('#lost');
 const icon = async ({ page }: Tab) => page.locator('link[rel=icon]').getAttribute('href');
 const paths = ['/', '/?view=wall', '/targets/shop', '/incidents', '/nodes', '/status'];
 
-test.for(['SIGSTOP', 'SIGKILL'] as const)(
+test.concurrent.for(['SIGSTOP', 'SIGKILL'] as const)(
   'every open page says that its hub is gone after %s, and goes on when it is back',
   async (signal, context) => {
     const browser = await openBrowser(context);
@@ -80,7 +80,7 @@ async function signIn({ page }: Tab): Promise<void> {
   await page.keyboard.press('Enter');
 }
 
-test('a tab that is signed in stays so over a restart; without the user it leads to signing in, and back', async (context) => {
+test.concurrent('a tab that is signed in stays so over a restart; without the user it leads to signing in, and back', async (context) => {
   const browser = await openBrowser(context);
   await using target = await startHttpTarget();
   await using program = await createProgram();
@@ -122,9 +122,9 @@ test('a tab that slept for a day, without a network, shows what is as soon as it
   await page.evaluate('window.mark = 1');
   await page.context().setOffline(true);
   await target.stop();
-  await expect
-    .poll(async () => (await fetch(`${hub.url}/`)).text(), { timeout: 60_000 })
-    .toContain('2 of 2 targets are down');
+  await eventually(60_000, async () =>
+    expect(await (await fetch(`${hub.url}/`)).text()).toContain('2 of 2 targets are down'),
+  );
   // Timers that are due fire once, as on a computer that was asleep.
   await page.clock.fastForward('24:00:00');
   await bar(tab).waitFor({ timeout: 60_000 });

@@ -30,7 +30,7 @@ async function post(
   };
 }
 
-test('a target is tried, added, removed and put back on pages by a user who has signed in', async () => {
+test.concurrent('a target is tried, added, removed and put back on pages by a user who has signed in', async () => {
   await using target = await startHttpTarget();
   await using program = await createProgram();
   const text = `data: watchpost.db
@@ -112,7 +112,7 @@ targets:
   await running.end('SIGTERM');
 });
 
-test('the lines of a target are edited: errors at their line, the difference, a conflict, a new name, undo', async () => {
+test.concurrent('the lines of a target are edited: errors at their line, the difference, a conflict, a new name, undo', async () => {
   await using target = await startHttpTarget();
   await using program = await createProgram();
   const before = `data: watchpost.db
@@ -219,7 +219,7 @@ defaults: { every: 1s }
   await running.end('SIGTERM');
 });
 
-test('without config.writable nothing of it is there', async () => {
+test.concurrent('without config.writable nothing of it is there', async () => {
   await using program = await createProgram();
   const text = 'data: watchpost.db\nhttp: { listen: 127.0.0.1:0 }\ntargets: { a: { check: ping, host: 127.0.0.1 } }\n';
   const running = await program.start(text);

@@ -7,7 +7,7 @@ import { startHttpTarget } from '../support/http-target.ts';
 import { createProgram, eventually } from '../support/program.ts';
 import { closedPort } from '../support/tcp-servers.ts';
 
-test('excluded time counts for nothing wherever uptime is, and a killed program still knows', async () => {
+test.concurrent('excluded time counts for nothing wherever uptime is, and a killed program still knows', async () => {
   await using program = await createProgram();
   const config = `
 data: watchpost.db
@@ -93,7 +93,7 @@ targets:
 
 const Status = z.object({ services: z.array(z.object({ uptime_90d: z.number().nullable() })).length(1) });
 
-test('status pages and badges, which remember for minutes how it was, show it without excluded time at once', async () => {
+test.concurrent('status pages and badges, which remember for minutes how it was, show it without excluded time at once', async () => {
   await using target = await startHttpTarget();
   await using program = await createProgram();
   const { url } = await program.start(`

@@ -24,7 +24,7 @@ rules:
 notify: { ops: { email: { to: [ops@example.com] }, group_wait: 0s } }
 `;
 
-test('a target that goes down and comes back is told once each, in one thread, and stands in history and metrics', async () => {
+test.concurrent('a target that goes down and comes back is told once each, in one thread, and stands in history and metrics', async () => {
   await using target = await startHttpTarget();
   await using smtp = await startSmtp();
   await using program = await createProgram();
@@ -68,7 +68,7 @@ test('a target that goes down and comes back is told once each, in one thread, a
   expect(smtp.received).toHaveLength(2);
 });
 
-test('with the mail server gone for the whole outage, one mail tells the story when it is back', async () => {
+test.concurrent('with the mail server gone for the whole outage, one mail tells the story when it is back', async () => {
   await using target = await startHttpTarget();
   await using smtp = await startSmtp();
   await using program = await createProgram();
@@ -88,7 +88,7 @@ test('with the mail server gone for the whole outage, one mail tells the story w
   expect(smtp.received).toHaveLength(1);
 });
 
-test('killed between the incident and its mail, it sends the mail after the restart', async () => {
+test.concurrent('killed between the incident and its mail, it sends the mail after the restart', async () => {
   await using target = await startHttpTarget();
   await using smtp = await startSmtp();
   await using program = await createProgram();
@@ -111,7 +111,7 @@ test('killed between the incident and its mail, it sends the mail after the rest
   expect(query(program.database, 'SELECT count(*) AS n FROM incidents')).toEqual([{ n: 1 }]);
 });
 
-test('without a mail server the mails are files beside the database, and the log says where', async () => {
+test.concurrent('without a mail server the mails are files beside the database, and the log says where', async () => {
   await using target = await startHttpTarget();
   await using program = await createProgram();
   const { end, logged } = await program.start(config({ target: target.url }));
@@ -128,7 +128,7 @@ test('without a mail server the mails are files beside the database, and the log
   await end('SIGTERM');
 });
 
-test('a mail server that hangs delays neither checks nor the end of the program', async () => {
+test.concurrent('a mail server that hangs delays neither checks nor the end of the program', async () => {
   await using target = await startHttpTarget();
   await using smtp = await startSmtp({ onConnect: () => {} });
   await using program = await createProgram();
@@ -148,7 +148,7 @@ test('a mail server that hangs delays neither checks nor the end of the program'
   expect(performance.now() - started).toBeLessThan(20_000);
 });
 
-test('a second signal ends the program at once', async () => {
+test.concurrent('a second signal ends the program at once', async () => {
   await using target = await startHttpTarget();
   await using smtp = await startSmtp({ onConnect: () => {} });
   await using program = await createProgram();

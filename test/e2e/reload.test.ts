@@ -5,7 +5,7 @@ import { hashPassword } from '#kernel/password.ts';
 import { startHttpTarget } from '../support/http-target.ts';
 import { createProgram, eventually, query } from '../support/program.ts';
 
-test('who may do what, the address and the service change while it runs, and nothing is lost over it', async () => {
+test.concurrent('who may do what, the address and the service change while it runs, and nothing is lost over it', async () => {
   await using target = await startHttpTarget();
   await using program = await createProgram();
   const config = (http: string, more = '') => `
@@ -74,7 +74,7 @@ ${more}`;
   expect(await end('SIGTERM')).toEqual({ code: 0, signal: null });
 });
 
-test('nodes come and go, and another service takes over and gives back, while everything else goes on', async () => {
+test.concurrent('nodes come and go, and another service takes over and gives back, while everything else goes on', async () => {
   await using target = await startHttpTarget();
   await using program = await createProgram();
   await using other = await createProgram();
@@ -121,5 +121,23 @@ ${nodes}`;
   expect(query(program.database, `SELECT * FROM history WHERE status <> 'up'`)).toEqual([]);
   expect(log.filter(({ level }) => level === 'error')).toEqual([]);
   await logged(/^configuration reloaded/);
+  expect(await end('SIGTERM')).toEqual({ code: 0, signal: null });
+});
+
+test.concurrent('SIGHUP during the start does not end the program: it reads its configuration once more', async () => {
+  const hangUp = `import net from 'node:net';
+const { listen } = net.Server.prototype;
+net.Server.prototype.listen = function (...args) {
+  process.kill(process.pid, 'SIGHUP');
+  return listen.apply(this, args);
+};`;
+  const environment = { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(hangUp)}` };
+  await using program = await createProgram({ environment });
+  const { logged, end } = await program.start(`
+data: watchpost.db
+http: { listen: 127.0.0.1:0 }
+targets: { shop: { check: tcp, host: "127.0.0.1:1" } }
+`);
+  expect(await logged(/^configuration reloaded/)).toMatchObject({ cause: 'SIGHUP' });
   expect(await end('SIGTERM')).toEqual({ code: 0, signal: null });
 });

@@ -10,7 +10,7 @@ import { closedPort } from '../support/tcp-servers.ts';
 
 const patienceMs = 30_000;
 
-test('top shows states as they change, and goes by its keys and the size of its terminal', async () => {
+test.concurrent('top shows states as they change, and goes by its keys and the size of its terminal', async () => {
   await using target = await startHttpTarget();
   await using steady = await startHttpTarget();
   await using program = await createProgram();
@@ -59,7 +59,7 @@ ${many.join('\n')}
   expect((await once()).code).toBe(1);
 });
 
-test('run on a terminal says where to look, and tells each change in words', async (context) => {
+test.concurrent('run on a terminal says where to look, and tells each change in words', async (context) => {
   needsProgram(context, 'tmux', 'tmux');
   await using target = await startHttpTarget();
   await using program = await createProgram();
@@ -84,7 +84,7 @@ targets: { shop: { check: http, host: "${target.url}", every: 1s, timeout: 900ms
   await shows(/ended with 0/);
 });
 
-test('check mtr fills its table while it measures, and prints it once without a terminal', async (context) => {
+test.concurrent('check mtr fills its table while it measures, and prints it once without a terminal', async (context) => {
   needsProgram(context, 'tmux', 'tmux');
   const args = ['check', 'mtr', '127.0.0.1', '--protocol', 'tcp', '--port', '9', '--packets', '5', '--interval', '1s'];
   await using terminal = await openTerminal(args, { columns: 120, rows: 24 });
@@ -104,7 +104,7 @@ test('check mtr fills its table while it measures, and prints it once without a 
   expect(out).not.toContain('\u{1b}[');
 });
 
-test('a daemon goes on when its terminal is closed', async () => {
+test.concurrent('a daemon goes on when its terminal is closed', async () => {
   await using target = await startHttpTarget();
   await using program = await createProgram();
   const path = join(program.folder, 'watchpost.yaml');

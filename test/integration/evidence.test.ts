@@ -10,7 +10,7 @@ import { closedPort, tcpServer } from '../support/tcp-servers.ts';
 
 const refused = /which refuses TCP port \d+/;
 
-test('evidence is in a mail that waits for its group, and of one that does not in the next of its thread', async () => {
+test.concurrent('evidence is in a mail that waits for its group, and of one that does not in the next of its thread', async () => {
   await using target = await startHttpTarget();
   await target.stop();
   const { host } = new URL(target.url);
@@ -60,7 +60,7 @@ notify:
   expect(await (await fetch(`${url}/incidents/${id}.md`)).text()).toMatch(/## Evidence\n\n- .*refuses TCP port/);
 });
 
-test('a daemon that is killed while evidence is gathered gathers it after the restart, once', async () => {
+test.concurrent('a daemon that is killed while evidence is gathered gathers it after the restart, once', async () => {
   await using silent = await tcpServer(() => {});
   await using program = await createProgram();
   const config = `
@@ -90,7 +90,7 @@ notify: { ops: { email: { to: [ops@example.com] } } }
   expect(gathered()).toMatchObject([{ occasion: 'opened' }]);
 });
 
-test('nothing is gathered about targets for which it is disabled, and on demand it says so', async () => {
+test.concurrent('nothing is gathered about targets for which it is disabled, and on demand it says so', async () => {
   const port = await closedPort();
   await using server = await serveHttp((_, response) => response.end('fine'));
   await using program = await createProgram();

@@ -42,8 +42,11 @@ async function openWorld(): Promise<Shell & { readonly program: Program; readonl
   const config = join(program.folder, 'watchpost.yaml');
   const run = async (line: string): Promise<Ended> => {
     if (/^(npx )?watchpost run$/.test(line)) {
-      const { logged } = await program.start(readFileSync(config, 'utf8'));
-      await logged(/^watching/);
+      const { url } = await program.start(readFileSync(config, 'utf8'));
+      // Each try of the command is a process.
+      await eventually(60_000, async () =>
+        expect(await (await fetch(`${url}/api/v1/targets`)).text()).toContain('"status":"up"'),
+      );
       await eventually(60_000, async () => expect((await shell.run('watchpost status')).text).toMatch(/^\S+ +up /m));
       return { line, code: 0, text: '' };
     }
@@ -65,7 +68,7 @@ test('every command that is not run is shown somewhere', () => {
   expect(Object.keys(notHere).filter((line) => !shown.includes(line))).toEqual([]);
 });
 
-test('docs/install.md', async () => {
+test.concurrent('docs/install.md', async () => {
   await using world = await openWorld();
   const commands = runnable('docs/install.md');
   expect(commands).toContain('npx watchpost run');
@@ -74,7 +77,7 @@ test('docs/install.md', async () => {
 
 const yamlOf = (page: string) => /^```yaml\n([^]*?)^```$/m.exec(readFileSync(join(root, page), 'utf8'))?.[1] ?? '';
 
-test('docs/first-mail.md', async () => {
+test.concurrent('docs/first-mail.md', async () => {
   await using world = await openWorld();
   const { folder } = world.program;
   const config = yamlOf('docs/first-mail.md')
@@ -103,7 +106,7 @@ test('docs/first-mail.md', async () => {
   expect(await runAll([again, sample], world.run)).toEqual([]);
 });
 
-test('docs/slack.md', async () => {
+test.concurrent('docs/slack.md', async () => {
   await using world = await openWorld();
   await using sink = await startSink(() => ({ status: 200, body: 'ok' }));
   await runAll(['watchpost init', 'watchpost run'], world.run);
@@ -115,7 +118,7 @@ test('docs/slack.md', async () => {
   expect(sink.received).toHaveLength(1);
 });
 
-test('docs/operating.md', async () => {
+test.concurrent('docs/operating.md', async () => {
   await using world = await openWorld();
   const run = async (line: string) => {
     const ended = await world.run(line);
@@ -139,7 +142,7 @@ test('docs/operating.md has a heading for every bad day that an operator has', (
     expect(page).toMatch(new RegExp(`^### .*${day}`, 'm'));
 });
 
-test('README.md', async (context) => {
+test.concurrent('README.md', async (context) => {
   needsProgram(context, 'sqlite3', 'sqlite3');
   needsProgram(context, 'curl', 'curl');
   await using world = await openWorld();
@@ -156,7 +159,7 @@ test('README.md', async (context) => {
   });
 });
 
-test('docs/storage.md', async (context) => {
+test.concurrent('docs/storage.md', async (context) => {
   needsProgram(context, 'sqlite3', 'sqlite3');
   await using world = await openWorld();
   await runAll(['watchpost init', 'watchpost run'], world.run);
@@ -168,7 +171,7 @@ test('docs/storage.md', async (context) => {
   expect(await runAll(runnable('docs/storage.md'), run)).toEqual([]);
 });
 
-test('docs/alerting.md', async (context) => {
+test.concurrent('docs/alerting.md', async (context) => {
   needsProgram(context, 'openssl', 'openssl');
   await using world = await openWorld();
   const commands = runnable('docs/alerting.md');
@@ -176,7 +179,7 @@ test('docs/alerting.md', async (context) => {
   expect(await runAll(commands, world.run)).toEqual([]);
 });
 
-test('docs/pages.md', async () => {
+test.concurrent('docs/pages.md', async () => {
   await using world = await openWorld();
   await world.program.start(`
 data: watchpost.db
@@ -202,7 +205,7 @@ pages: { status: { targets: { shop: Shop } } }
   expect(left).toMatch(/resolved .*\n.*identified .*\n.*investigating /);
 });
 
-test('docs/api.md', async (context) => {
+test.concurrent('docs/api.md', async (context) => {
   needsProgram(context, 'curl', 'curl');
   await using world = await openWorld();
   const { url } = await world.program.start(`
@@ -225,7 +228,7 @@ service: {}
   expect(await runAll(commands, run)).toEqual([]);
 });
 
-test('docs/heartbeats.md', async (context) => {
+test.concurrent('docs/heartbeats.md', async (context) => {
   needsProgram(context, 'curl', 'curl');
   await using world = await openWorld();
   const secret = 'pP3ViM8RlbyWBNKtTQKCzh7OcPF7moO1';
@@ -255,7 +258,7 @@ targets: { backup: { check: heartbeat, every: 1d, secret_hash: ${sha256(secret)}
   expect(JSON.parse(text)).toMatchObject({ answers: { up: 3, down: 0 } });
 });
 
-test('docs/import.md', async () => {
+test.concurrent('docs/import.md', async () => {
   await using world = await openWorld();
   const { folder } = world.program;
   const fixtures = join(root, 'test/fixtures/import');
@@ -285,46 +288,48 @@ test('docs/import.md', async () => {
 });
 
 const obstacle = natsObstacle();
-test.skipIf(obstacle !== null)(`docs/nodes.md${obstacle === null ? '' : ` (skipped: ${obstacle})`}`, async () => {
-  await using world = await openWorld();
-  const { folder } = world.program;
-  await using nats = await startNats();
-  const config = `
+test
+  .skipIf(obstacle !== null)
+  .concurrent(`docs/nodes.md${obstacle === null ? '' : ` (skipped: ${obstacle})`}`, async () => {
+    await using world = await openWorld();
+    const { folder } = world.program;
+    await using nats = await startNats();
+    const config = `
 data: watchpost.db
 http: { listen: 127.0.0.1:${world.port} }
 nats: { servers: ["${nats.url}"] }
 targets: { itself: { check: http, host: "http://127.0.0.1:${world.port}/healthz", every: 1s } }
 `;
-  writeFileSync(join(folder, 'watchpost.yaml'), config);
-  const pidFile = join(folder, 'nats.pid');
-  let seed = '';
-  const run = async (line: string): Promise<Ended> => {
-    const here = line.replaceAll('/run/nats/nats.pid', pidFile).replaceAll('tls://nats.example.com:4222', nats.url);
-    // A node runs on: it is left to itself, and the next command looks how it is.
-    if (line.startsWith('watchpost node '))
-      return world.run(`${seed}; ${here} --allow-private --spool-file us1.db > node.log 2>&1 & echo $! > node.pid`);
-    const ended = await world.run(here);
-    if (line.startsWith('watchpost nodes init')) {
-      // It includes the list that was written, as config/nats.conf does.
-      rmSync(join(nats.folder, 'users.conf'));
-      symlinkSync(join(folder, 'nodes/nodes.conf'), join(nats.folder, 'users.conf'));
-      await nats.stop();
-      await nats.start(`pid_file: "${pidFile}"`);
-      await world.program.start(config);
+    writeFileSync(join(folder, 'watchpost.yaml'), config);
+    const pidFile = join(folder, 'nats.pid');
+    let seed = '';
+    const run = async (line: string): Promise<Ended> => {
+      const here = line.replaceAll('/run/nats/nats.pid', pidFile).replaceAll('tls://nats.example.com:4222', nats.url);
+      // A node runs on: it is left to itself, and the next command looks how it is.
+      if (line.startsWith('watchpost node '))
+        return world.run(`${seed}; ${here} --allow-private --spool-file us1.db > node.log 2>&1 & echo $! > node.pid`);
+      const ended = await world.run(here);
+      if (line.startsWith('watchpost nodes init')) {
+        // It includes the list that was written, as config/nats.conf does.
+        rmSync(join(nats.folder, 'users.conf'));
+        symlinkSync(join(folder, 'nodes/nodes.conf'), join(nats.folder, 'users.conf'));
+        await nats.stop();
+        await nats.start(`pid_file: "${pidFile}"`);
+        await world.program.start(config);
+      }
+      if (line.startsWith('watchpost nodes add')) seed = /^ +(\(umask.*\))$/m.exec(ended.text)?.[1] ?? 'false';
+      if (line.startsWith('watchpost nodes list')) {
+        await eventually(60_000, async () => expect((await world.run(here)).text).toMatch(/^us1 .* online /m));
+        await world.run('kill $(cat node.pid)');
+      }
+      return ended;
+    };
+    try {
+      const commands = runnable('docs/nodes.md');
+      expect(commands.length).toBeGreaterThan(5);
+      expect(await runAll(commands, run)).toEqual([]);
+      expect((await world.run('watchpost nodes list')).text).not.toMatch(/^us[12]/m);
+    } finally {
+      await world.run('test ! -f node.pid || kill $(cat node.pid) 2>/dev/null');
     }
-    if (line.startsWith('watchpost nodes add')) seed = /^ +(\(umask.*\))$/m.exec(ended.text)?.[1] ?? 'false';
-    if (line.startsWith('watchpost nodes list')) {
-      await eventually(60_000, async () => expect((await world.run(here)).text).toMatch(/^us1 .* online /m));
-      await world.run('kill $(cat node.pid)');
-    }
-    return ended;
-  };
-  try {
-    const commands = runnable('docs/nodes.md');
-    expect(commands.length).toBeGreaterThan(5);
-    expect(await runAll(commands, run)).toEqual([]);
-    expect((await world.run('watchpost nodes list')).text).not.toMatch(/^us[12]/m);
-  } finally {
-    await world.run('test ! -f node.pid || kill $(cat node.pid) 2>/dev/null');
-  }
-});
+  });

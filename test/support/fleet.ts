@@ -269,9 +269,9 @@ export function roundsOf({ program }: FleetHub): readonly { readonly due: number
 export function votesOf(
   { program }: FleetHub,
   node: string,
-): readonly { readonly due: number; readonly status: string }[] {
+): readonly { readonly due: number; readonly status: string; readonly isBusy: boolean }[] {
   return query(
     program.database,
-    `SELECT due_at AS due, status FROM history WHERE target = 'shop' AND node = '${node}' ORDER BY due_at`,
-  ).map(({ due, status }) => ({ due: Number(due), status: String(status) }));
+    `SELECT due_at AS due, status, code FROM history WHERE target = 'shop' AND node = '${node}' ORDER BY due_at`,
+  ).map(({ due, status, code }) => ({ due: Number(due), status: String(status), isBusy: code === 'busy' }));
 }

@@ -89,7 +89,8 @@ async function launch(
     for (;;) {
       const found = log.find(({ msg }) => message.test(msg));
       if (found !== undefined) return found;
-      if (child.exitCode !== null) throw new Error(`the program ended with ${child.exitCode}:\n${printed(log)}`);
+      const cause = child.exitCode ?? child.signalCode;
+      if (cause !== null) throw new Error(`the program ended with ${cause}:\n${printed(log)}`);
       await Promise.race([new Promise<void>((resolve) => waiting.add(resolve)), exited]);
     }
   };

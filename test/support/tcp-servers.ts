@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type Server, type Socket } from 'node:net';
 import { createServer as createTlsServer, type TlsOptions, type TLSSocket } from 'node:tls';
@@ -29,11 +30,29 @@ export async function tlsServer(
   return listen(server, address, port);
 }
 
-/** A port that nobody listens on. */
+// Below those that a kernel gives to whoever asks for any: what is free now stays so until it is used.
+const closedPorts = { from: 16_000, to: 32_000 } as const;
+const given = new Set<number>();
+
+/** A port that nobody listens on, another one each time. */
 export async function closedPort(): Promise<number> {
-  const server = await tcpServer(() => {});
-  await server[Symbol.asyncDispose]();
-  return server.port;
+  for (;;) {
+    const port = randomInt(closedPorts.from, closedPorts.to);
+    if (given.has(port) || !(await isFree(port))) continue;
+    given.add(port);
+    return port;
+  }
+}
+
+async function isFree(port: number): Promise<boolean> {
+  try {
+    const server = await listen(createServer(), '127.0.0.1', port);
+    await server[Symbol.asyncDispose]();
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EADDRINUSE') return false;
+    throw error;
+  }
 }
 
 async function listen(server: Server, address: string, port = 0): Promise<Listening> {

@@ -3,6 +3,7 @@ import { promisify } from 'node:util';
 
 const root = new URL('../../', import.meta.url).pathname;
 const execute = promisify(execFile);
+let opened = 0;
 
 /** A real terminal of tmux, with a program in it. */
 export interface TerminalWindow extends AsyncDisposable {
@@ -17,7 +18,8 @@ export async function openTerminal(
   args: readonly string[],
   { columns = 100, rows = 24 } = {},
 ): Promise<TerminalWindow> {
-  const socket = `watchpost-${process.pid}-${Math.floor(performance.now())}`;
+  opened += 1;
+  const socket = `watchpost-${process.pid}-${opened}`;
   const tmux = async (...words: readonly string[]) => {
     const { stdout } = await execute('tmux', ['-L', socket, '-f', '/dev/null', ...words], { cwd: root });
     return stdout;

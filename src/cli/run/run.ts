@@ -25,14 +25,20 @@ export async function run(
   using open = new DisposableStack();
   open.use(await keepMallocSmall(systemClock, context.env['MALLOC_ARENA_MAX'] !== undefined));
   const log = createLog({ level: options.logLevel, pretty: context.interactive, fd: 2 });
+  const started = Promise.withResolvers<Daemon>();
+  // One that comes during the start must not end the program: its configuration is read once more then.
+  context.onHangup(
+    () =>
+      void started.promise
+        .then(async (daemon) => daemon.reload('SIGHUP'))
+        .catch((error: unknown) => log.error({ err: error }, 'reload failed')),
+  );
   using source = openConfigSource({ path: options.config, env: context.env, clock: systemClock, log });
   const config = await source.load();
   const { version, pid } = context;
   const environment = { clock: systemClock, random: systemRandom, log, version, pid, guard, boot: await currentBoot() };
   const daemon = await startDaemon(config, environment, source);
-  context.onHangup(
-    () => void daemon.reload('SIGHUP').catch((error: unknown) => log.error({ err: error }, 'reload failed')),
-  );
+  started.resolve(daemon);
   const where =
     config.foreignService === null ? { nodes: config.nodes.length } : { service: config.foreignService.url };
   log.info({ targets: config.targets.length, ...where }, 'watching');

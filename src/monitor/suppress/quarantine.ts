@@ -20,8 +20,9 @@ export interface ObservedRound {
 
 /**
  * Which nodes cannot be believed. A node is suspected when its last votes on all its targets (ten are enough, three is the
- * least, at three hosts or more) were down while most of the others saw them up, with nothing up in between. It is trusted
- * again once its last votes on three targets, or on all if it has fewer, agreed with the others.
+ * least, at three hosts or more) were down while most of the others saw them up, with nothing up in between; a target that
+ * another node sees down as well since is not among them. It is trusted again once its last votes on three targets, or on all
+ * if it has fewer, agreed with the others.
  */
 export interface Quarantine {
   /** The names of the suspected nodes. */
@@ -40,7 +41,7 @@ const fewestHosts = 3;
 interface NodeRecord {
   /** All targets that it gave a vote on. */
   readonly targets: Set<string>;
-  /** Down where others see up, without an up vote in between. */
+  /** Down where others see up, without an up vote in between; what others see down as well since is not among them. */
   readonly alone: Map<string, { readonly host: string; readonly at: number }>;
   /** Of a suspected node: in agreement with the others, without a vote against them in between. */
   readonly agreed: Map<string, number>;
@@ -59,7 +60,7 @@ export function createQuarantine(): Quarantine {
   }
 
   // `othersLead` is by how many more of the others see it up than down.
-  function take({ target, host, dueAt }: ObservedRound, vote: Vote, othersLead: number): TrustChange | null {
+  function take({ target, host, dueAt, votes }: ObservedRound, vote: Vote, othersLead: number): TrustChange | null {
     const { node, outcome } = vote;
     if (outcome.status === 'unknown') return null;
     const record = recordOf(node.name);
@@ -71,7 +72,7 @@ export function createQuarantine(): Quarantine {
     } else if (othersSeeUp) {
       record.alone.set(target, { host, at: dueAt });
       record.agreed.clear();
-    }
+    } else if (votes.some((other) => other !== vote && leadOf(other) < 0)) record.alone.delete(target);
     return judge(node, record);
   }
 

@@ -7,7 +7,7 @@ import { eventually, query } from '../../support/program.ts';
 const obstacle = natsObstacle();
 const named = (name: string) => `${name}${obstacle === null ? '' : ` (${obstacle})`}`;
 
-test.skipIf(obstacle !== null)(
+test.skipIf(obstacle !== null).concurrent(
   named('all of NATS is down during an outage: the hub that led reports it once, and afterwards all histories agree'),
   async () => {
     await using fleet = await startFleet({ nodes: [], embedded: { a: 'de1', b: 'us1' } });
@@ -53,7 +53,7 @@ test.skipIf(obstacle !== null)(
   180_000,
 );
 
-test.skipIf(obstacle !== null)(
+test.skipIf(obstacle !== null).concurrent(
   named('the leader is cut off from NATS during an outage: both hubs report it, and afterwards all histories agree'),
   async () => {
     await using fleet = await startFleet({ nodes: [], embedded: { a: 'de1', b: 'us1' } });

@@ -45,7 +45,7 @@ async function startPair(edit = withService): Promise<{ fleet: Fleet; a: FleetHu
   return { fleet, a, b };
 }
 
-test.skipIf(obstacle !== null)(
+test.skipIf(obstacle !== null).concurrent(
   named('a check that was started on a follower runs there, and each hub answers for each check'),
   async () => {
     const { fleet, a, b } = await startPair();
@@ -85,7 +85,7 @@ test.skipIf(obstacle !== null)(
   180_000,
 );
 
-test.skipIf(obstacle !== null)(
+test.skipIf(obstacle !== null).concurrent(
   named('the events of a check that another hub keeps come as they happen'),
   async () => {
     const { fleet, a, b } = await startPair();
@@ -115,7 +115,7 @@ test.skipIf(obstacle !== null)(
   180_000,
 );
 
-test.skipIf(obstacle !== null)(
+test.skipIf(obstacle !== null).concurrent(
   named('a follower starts checks while no hub leads, and its own checks go on when it takes the lead'),
   async () => {
     const { fleet, a, b } = await startPair();
@@ -137,7 +137,7 @@ test.skipIf(obstacle !== null)(
   180_000,
 );
 
-test.skipIf(obstacle !== null)(
+test.skipIf(obstacle !== null).concurrent(
   named('what one hub has granted is not granted by another once more'),
   async () => {
     const limits = 'service: { limits: { per_client: 3/h } }\n';

@@ -7,26 +7,24 @@ import { eventually, query } from '../../support/program.ts';
 const obstacle = natsObstacle();
 const named = (name: string) => `${name}${obstacle === null ? '' : ` (${obstacle})`}`;
 
-/** Those that say something: on a busy machine a target may be too slow for a moment. */
-const seen = (hub: FleetHub, node: string) => votesOf(hub, node).filter(({ status }) => status !== 'unknown');
+/** Those that the node gave itself: on a busy machine it may have stalled for a moment, and say so. */
+const seen = (hub: FleetHub, node: string) =>
+  votesOf(hub, node).filter(({ status, isBusy }) => status !== 'unknown' || isBusy);
 
 const ups = (hub: FleetHub, node: string) => votesOf(hub, node).filter(({ status }) => status === 'up');
 
-/** The distances of its votes that are not unknown, in milliseconds. */
+/** The distances of the votes that it gave, in milliseconds. */
 const gapsOf = (hub: FleetHub, node: string): ReadonlySet<number> => {
   const dues = seen(hub, node).map(({ due }) => due);
   return new Set(dues.slice(1).map((due, index) => due - (dues[index] ?? 0)));
 };
 
-/** Due times between its first vote that is not unknown and its last without one, with what there is instead, in seconds from a moment. */
+/** Due times from shortly before a moment to the last vote that a node gave for which there is none, in seconds from the moment. */
 const missingOf = (hub: FleetHub, node: string, from: number): readonly string[] => {
-  const all = new Map(votesOf(hub, node).map(({ due, status }) => [due, status]));
-  const dues = seen(hub, node).map(({ due }) => due);
-  const [first = 0, last = 0] = [dues[0], dues.at(-1)];
+  const dues = new Set(seen(hub, node).flatMap(({ due }) => (due > from - 3_000 ? [due] : [])));
   const missing: string[] = [];
-  for (let due = first; due < last; due += 1_000)
-    if ((all.get(due) ?? 'unknown') === 'unknown')
-      missing.push(`${(due - from) / 1_000} s: ${all.get(due) ?? 'nothing'}`);
+  for (let due = Math.min(...dues); due < Math.max(...dues); due += 1_000)
+    if (!dues.has(due)) missing.push(`${(due - from) / 1_000} s`);
   return missing;
 };
 
@@ -36,13 +34,14 @@ async function startPair(options: Parameters<typeof startFleet>[0] = {}, edit = 
   await a.start(edit);
   await fleet.leader();
   await b.start(edit);
+  await b.running?.logged(/the history is that of the other hubs/);
   await eventually(60_000, () => {
     for (const node of ['de1', 'us1']) expect(ups(b, node).length, node).toBeGreaterThan(5);
   });
   return { fleet, a, b };
 }
 
-test.skipIf(obstacle !== null)(
+test.skipIf(obstacle !== null).concurrent(
   named('the node inside each hub checks for the one that leads; if that is killed, the node inside the other goes on'),
   async () => {
     const { fleet, a, b } = await startPair();
@@ -71,7 +70,7 @@ test.skipIf(obstacle !== null)(
       for (const node of ['de1', 'us1']) expect(ups(a, node).at(-1)?.due, node).toBeGreaterThan(yieldedAt + 10_000);
     });
     await fleet.agreed();
-    expect(gapsOf(a, 'us1')).toEqual(new Set([1_000]));
+    await eventually(30_000, () => expect(gapsOf(a, 'us1')).toEqual(new Set([1_000])));
     const since = votesOf(a, 'de1').filter(({ due }) => due > backAt + 5_000);
     expect(new Set(since.map(({ status }) => status))).toEqual(new Set(['up']));
     expect(fleet.smtp.received).toEqual([]);
@@ -86,7 +85,7 @@ test.skipIf(obstacle !== null)(
   240_000,
 );
 
-test.skipIf(obstacle !== null)(
+test.skipIf(obstacle !== null).concurrent(
   named(
     'all of NATS is away: the hub that led goes on alone with the node inside it, and afterwards all histories agree',
   ),
@@ -111,14 +110,14 @@ test.skipIf(obstacle !== null)(
     await b.running?.end('SIGTERM');
     await a.running?.end('SIGTERM');
     expect(gapsOf(a, 'de1')).toEqual(new Set([1_000]));
-    expect(new Set(votesOf(a, 'de1').map(({ status }) => status))).toEqual(new Set(['up']));
+    expect(votesOf(a, 'de1').filter(({ status, isBusy }) => status !== 'up' && !isBusy)).toEqual([]);
     expect(historyOf(b).results).toEqual(historyOf(a).results.slice(0, historyOf(b).results.length));
     expect(fleet.smtp.received).toEqual([]);
   },
   240_000,
 );
 
-test.skipIf(obstacle !== null)(
+test.skipIf(obstacle !== null).concurrent(
   named('a follower is suspended: its node is unknown meanwhile, nothing is notified, and it is back with its hub'),
   async () => {
     const { fleet, a, b } = await startPair({ nodes: ['nl1'] });
@@ -138,7 +137,7 @@ test.skipIf(obstacle !== null)(
   240_000,
 );
 
-test.skipIf(obstacle !== null)(
+test.skipIf(obstacle !== null).concurrent(
   named('checks of callers run on the nodes inside each hub, whichever hub they ask'),
   async () => {
     const { fleet, a, b } = await startPair({}, (config) => `${config}service: {}\n`);
@@ -160,7 +159,7 @@ test.skipIf(obstacle !== null)(
   120_000,
 );
 
-test.skipIf(obstacle !== null)(
+test.skipIf(obstacle !== null).concurrent(
   named('nodes without keys check only while their hub leads, and the log says what to do'),
   async () => {
     await using fleet = await startFleet({ nodes: [], embedded: { a: 'de1', b: 'us1' }, isEnrolled: false });
@@ -182,7 +181,7 @@ test.skipIf(obstacle !== null)(
   120_000,
 );
 
-test.skipIf(obstacle !== null)(
+test.skipIf(obstacle !== null).concurrent(
   named('an outage is confirmed by the nodes inside both hubs, and they gather evidence of it'),
   async () => {
     const { fleet, a, b } = await startPair({}, (config) => config.replace(', confirm: false', ''));
@@ -204,7 +203,7 @@ test.skipIf(obstacle !== null)(
   120_000,
 );
 
-test.skipIf(obstacle !== null)(
+test.skipIf(obstacle !== null).concurrent(
   named('a leader that is stopped has the next one judge what the node inside it saw until then'),
   async () => {
     const { fleet, a, b } = await startPair();

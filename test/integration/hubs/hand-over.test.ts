@@ -11,7 +11,7 @@ const named = (name: string) => `${name}${obstacle === null ? '' : ` (${obstacle
 const gapsOf = (rounds: readonly { readonly due: number }[]) =>
   new Set(rounds.slice(1).map(({ due }, index) => due - (rounds[index]?.due ?? 0)));
 
-test.skipIf(obstacle !== null)(
+test.skipIf(obstacle !== null).concurrent(
   named('a leader that is stopped or yields hands over at once, and no round is missing'),
   async () => {
     await using fleet = await startFleet();
@@ -47,7 +47,7 @@ test.skipIf(obstacle !== null)(
   180_000,
 );
 
-test.skipIf(obstacle !== null)(
+test.skipIf(obstacle !== null).concurrent(
   named('a leader that is suspended is replaced, and follows when it goes on: the outage meanwhile is reported once'),
   async () => {
     await using fleet = await startFleet();

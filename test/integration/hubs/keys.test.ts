@@ -39,7 +39,7 @@ async function refused(connection: NatsConnection, subjects: readonly string[]):
   return found.toSorted();
 }
 
-test.skipIf(obstacle !== null)(
+test.skipIf(obstacle !== null).concurrent(
   named('each key of the list can say what its holder says and nothing else, and one that is revoked is refused'),
   async () => {
     const folder = mkdtempSync(join(tmpdir(), 'watchpost-keys-'));
@@ -100,7 +100,7 @@ test.skipIf(obstacle !== null)(
   60_000,
 );
 
-test.skipIf(obstacle !== null)(
+test.skipIf(obstacle !== null).concurrent(
   named('hubs with keys of their own share a history; one whose key is revoked is out, and the other goes on'),
   async () => {
     await using fleet = await startFleet();

@@ -80,7 +80,7 @@ async function startMember(name: string, urls: readonly string[], stack: AsyncDi
 const roles = (all: readonly { readonly member: Member }[]): readonly MemberStatus['role'][] =>
   all.map(({ member }) => member.status().role);
 
-test.skipIf(obstacle !== null)(
+test.skipIf(obstacle !== null).concurrent(
   named('hubs on three nats-servers go on with two of them, go on alone with one, and agree when all are back'),
   async () => {
     await using stack = new AsyncDisposableStack();
@@ -131,7 +131,7 @@ test.skipIf(obstacle !== null)(
   240_000,
 );
 
-test.skipIf(obstacle !== null)(
+test.skipIf(obstacle !== null).concurrent(
   named('a stream that is deleted while hubs use it begins anew, and hubs that applied the same go on from there'),
   async () => {
     await using stack = new AsyncDisposableStack();

@@ -36,6 +36,16 @@ test.each([
     suspected: [],
   },
   { name: 'a target that others see down as well says nothing', rounds: 'a:udu b:udu c:ddd c:ddd', suspected: [] },
+  {
+    name: 'what another node sees down as well since does not count any more',
+    rounds: 'a:udu b:udu a:udd b:udd c:udu d:udu',
+    suspected: [],
+  },
+  {
+    name: 'the silence of the others takes nothing back',
+    rounds: 'a:udu b:udu a:xdx b:xdx c:udu',
+    suspected: ['us1'],
+  },
   { name: 'its silence says nothing', rounds: 'a:uxu b:uxu c:uxu', suspected: [] },
   { name: 'a tie among the others says nothing', rounds: 'a:udd b:udd c:udd', suspected: [] },
   { name: 'of two nodes the one that sees down is suspected', rounds: 'a:ud b:ud c:ud', suspected: ['us1'] },
