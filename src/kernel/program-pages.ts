@@ -1,4 +1,4 @@
-import { readFile, readlink } from 'node:fs/promises';
+import { open, readlink } from 'node:fs/promises';
 import type { Clock } from './clock.ts';
 
 // From Linux's mman.h.
@@ -7,6 +7,8 @@ const MADV_DONTNEED = 4;
 // As `keepMallocSmall`: what starting read of the program is not needed by then, and later what rare work read.
 const firstAfterMs = 30_000;
 const everyMs = 600_000;
+// Mappings are in the order of their addresses, and the program is among the first.
+const longestBeginning = 32_768;
 
 /** Addresses from `start` until before `end`. */
 export interface AddressSpan {
@@ -44,13 +46,25 @@ type Advise = (start: number, bytes: number, advice: number) => void;
 // False if this system does not tell where the program is.
 async function release(advise: Advise | null): Promise<boolean> {
   try {
-    const [smaps, program] = await Promise.all([readFile('/proc/self/smaps', 'utf8'), readlink('/proc/self/exe')]);
+    const [smaps, program] = await Promise.all([beginningOf('/proc/self/smaps'), readlink('/proc/self/exe')]);
     for (const { start, end } of unwrittenSpans(smaps, program)) advise?.(start, end - start, MADV_DONTNEED);
     return true;
   } catch {
     // No such file, or not for this process: its pages stay.
     return false;
   }
+}
+
+// The system writes it while it is read, some kilobytes for each call, and goes through all pages of the mappings for that.
+async function beginningOf(path: string): Promise<string> {
+  await using file = await open(path);
+  const buffer = Buffer.allocUnsafe(longestBeginning);
+  let length = 0;
+  for (let bytesRead = -1; bytesRead !== 0 && length < buffer.length;) {
+    ({ bytesRead } = await file.read(buffer, length, buffer.length - length));
+    length += bytesRead;
+  }
+  return buffer.toString('utf8', 0, length);
 }
 
 /**
