@@ -5,7 +5,6 @@ import { loadNodeConfig } from '#config/shape/node.ts';
 import { systemClock } from '#kernel/clock.ts';
 import { createLog, type LogLevel } from '#kernel/log.ts';
 import { keepMallocSmall } from '#kernel/malloc.ts';
-import { releaseProgramPages } from '#kernel/program-pages.ts';
 import { systemRandom } from '#kernel/random.ts';
 import type { CommandContext } from '../shared/command-context.ts';
 
@@ -23,7 +22,6 @@ export async function runNode(
 ): Promise<number> {
   const guard = context.guardStop();
   using _malloc = await keepMallocSmall(systemClock, context.env['MALLOC_ARENA_MAX'] !== undefined);
-  using _pages = await releaseProgramPages(systemClock);
   const config = await loadNodeConfig({ path: path ?? null, env: context.env, flags: settings, cwd: context.cwd });
   const log = createLog({ level: logLevel, pretty: context.interactive, fd: 2 });
   const node = await startNodeProcess(config, {

@@ -8,7 +8,6 @@ import { currentBoot } from '#kernel/boot.ts';
 import { systemClock } from '#kernel/clock.ts';
 import { createLog, type LogLevel } from '#kernel/log.ts';
 import { keepMallocSmall } from '#kernel/malloc.ts';
-import { releaseProgramPages } from '#kernel/program-pages.ts';
 import { systemRandom } from '#kernel/random.ts';
 import { collectStartupGarbage } from '#kernel/startup-garbage.ts';
 import { widenYoungGeneration } from '#kernel/young-generation.ts';
@@ -25,7 +24,6 @@ export async function run(
   const guard = context.guardStop();
   using open = new DisposableStack();
   open.use(await keepMallocSmall(systemClock, context.env['MALLOC_ARENA_MAX'] !== undefined));
-  open.use(await releaseProgramPages(systemClock));
   const log = createLog({ level: options.logLevel, pretty: context.interactive, fd: 2 });
   using source = openConfigSource({ path: options.config, env: context.env, clock: systemClock, log });
   const config = await source.load();
