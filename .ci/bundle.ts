@@ -13,6 +13,7 @@ import { builtinModules, stripTypeScriptTypes } from 'node:module';
 import { dirname, join, relative, resolve } from 'node:path';
 import { build, type OutputChunk, type OutputOptions, type Plugin } from 'rolldown';
 import { drawWorld } from '../src/web/assets/draw-world.ts';
+import { inOneByte } from './one-byte.ts';
 
 // Writes the program to dist/ as the package and the image have it: minified chunks of src/ and of the packages that it uses,
 // because V8 keeps the source of every module in memory. An argument is another folder. `import()` stays a chunk of its own. In a
@@ -45,6 +46,7 @@ const namedFile = /\bnew URL\(\s*'([^']+)',\s*import\.meta\.url,?\s*\)/g;
 
 rmSync(to, { recursive: true, force: true });
 const chunks = [...(await writeProgram()), ...(await writeRequired())];
+for (const { fileName } of chunks) narrow(fileName);
 copyFiles();
 writeFileSync(join(to, 'web/assets/world.json'), JSON.stringify(await drawWorld()));
 writeFileSync(join(to, 'packages.txt'), `${installed(kept).join('\n')}\n`);
@@ -81,6 +83,17 @@ async function writeRequired(): Promise<readonly OutputChunk[]> {
     ),
   );
   return all.flatMap(({ output }) => output.filter((one) => one.type === 'chunk'));
+}
+
+/** Has a chunk take one byte in memory for each of its characters. */
+function narrow(name: string): void {
+  const [file, mapFile] = [join(to, name), join(to, `${name}.map`)];
+  const code = readFileSync(file, 'utf8');
+  const map = existsSync(mapFile) ? (JSON.parse(readFileSync(mapFile, 'utf8')) as { mappings: string }) : null; // oxlint-disable-line typescript/no-unsafe-type-assertion -- the bundler has written it
+  const narrowed = inOneByte({ code, mappings: map?.mappings ?? '' });
+  if (narrowed.code === code) return;
+  writeFileSync(file, narrowed.code);
+  if (map !== null) writeFileSync(mapFile, JSON.stringify({ ...map, mappings: narrowed.mappings }));
 }
 
 // `src/store/chore-thread.ts` is `dist/store-chore-thread.js`: as all chunks lie in dist/, `import.meta.url` is a place there.
