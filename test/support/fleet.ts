@@ -269,9 +269,13 @@ export function roundsOf({ program }: FleetHub): readonly { readonly due: number
 export function votesOf(
   { program }: FleetHub,
   node: string,
-): readonly { readonly due: number; readonly status: string; readonly isBusy: boolean }[] {
+): readonly { readonly due: number; readonly status: string; readonly wasHeldUp: boolean }[] {
   return query(
     program.database,
-    `SELECT due_at AS due, status, code FROM history WHERE target = 'shop' AND node = '${node}' ORDER BY due_at`,
-  ).map(({ due, status, code }) => ({ due: Number(due), status: String(status), isBusy: code === 'busy' }));
+    `SELECT due_at AS due, status, message FROM history WHERE target = 'shop' AND node = '${node}' ORDER BY due_at`,
+  ).map(({ due, status, message }) => ({
+    due: Number(due),
+    status: String(status),
+    wasHeldUp: String(message).startsWith('this node was held up'),
+  }));
 }

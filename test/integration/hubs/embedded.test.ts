@@ -9,7 +9,7 @@ const named = (name: string) => `${name}${obstacle === null ? '' : ` (${obstacle
 
 /** Those that the node gave itself: on a busy machine it may have stalled for a moment, and say so. */
 const seen = (hub: FleetHub, node: string) =>
-  votesOf(hub, node).filter(({ status, isBusy }) => status !== 'unknown' || isBusy);
+  votesOf(hub, node).filter(({ status, wasHeldUp }) => status !== 'unknown' || wasHeldUp);
 
 const ups = (hub: FleetHub, node: string) => votesOf(hub, node).filter(({ status }) => status === 'up');
 
@@ -110,7 +110,7 @@ test.skipIf(obstacle !== null).concurrent(
     await b.running?.end('SIGTERM');
     await a.running?.end('SIGTERM');
     expect(gapsOf(a, 'de1')).toEqual(new Set([1_000]));
-    expect(votesOf(a, 'de1').filter(({ status, isBusy }) => status !== 'up' && !isBusy)).toEqual([]);
+    expect(votesOf(a, 'de1').filter(({ status, wasHeldUp }) => status !== 'up' && !wasHeldUp)).toEqual([]);
     expect(historyOf(b).results).toEqual(historyOf(a).results.slice(0, historyOf(b).results.length));
     expect(fleet.smtp.received).toEqual([]);
   },
