@@ -4,6 +4,8 @@ import { percentile } from '../tools/table.ts';
 
 /** How long a hub takes to answer meanwhile, in milliseconds. */
 export interface ResponseTimes extends Disposable {
+  /** Forgets what was answered by now. */
+  restart(): void;
   /**
    * The 99th percentile of `/healthz` and of a server that does nothing else, and the longest of `/metrics` and of the first page; NaN
    * for none.
@@ -51,6 +53,9 @@ export function watchResponses(url: string, bareUrl: string): ResponseTimes {
     return [...all, ...late].toSorted((a, b) => a - b);
   };
   return {
+    restart() {
+      for (const all of Object.values(times)) all.length = 0;
+    },
     figures: () => ({
       health: percentile(sorted(times.health), 0.99),
       bare: percentile(sorted(times.bare), 0.99),

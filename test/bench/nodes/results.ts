@@ -24,6 +24,7 @@ const everySeconds = 10;
 const settleMs = 5_000;
 // Until it skips as much as it will go on to.
 const fallBehindMs = 30_000;
+const warmUpMs = 10_000;
 const patienceMs = 180_000;
 // What lags comes in within seconds, or is skipped.
 const lookEveryMs = 5_000;
@@ -79,15 +80,17 @@ async function measure({ nodes: count, perSecond, seconds, share }: ResultsLoad)
     await once(child, 'message');
     await comeToRest(child, targets * count, count);
     const pid = hub.running.process.pid ?? 0;
+    using responses = watchResponses(hub.running.url, bareUrl);
     if (share !== null) {
       limit = limitCpu([pid, ...(bare.pid === undefined ? [] : [bare.pid])], share);
-      await pause(fallBehindMs);
     }
+    // A Prometheus asks from the start on, too.
+    await pause(share === null ? warmUpMs : fallBehindMs);
 
     const from = Math.ceil(Date.now() / 1_000) * 1_000;
     await pause(from - Date.now());
     const before = { hub: cpuSeconds(pid), nodes: cpuSeconds(child.pid ?? 0) };
-    using responses = watchResponses(hub.running.url, bareUrl);
+    responses.restart();
     await pause(seconds * 1_000);
     const { health, bare: bareMs, metrics, page } = responses.figures();
     responses[Symbol.dispose]();
