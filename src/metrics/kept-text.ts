@@ -31,7 +31,7 @@ interface KeptMetrics {
 
 /** A text of metrics that takes long to write: it is written once for all who ask meanwhile, and kept for those who cannot wait. */
 export interface KeptText {
-  /** Waits for what is written for a second, if there is something kept of the last minute. Rejects if it cannot be written. */
+  /** Waits for what is written for a second, if there is something kept of the last two minutes. Rejects if it cannot be written. */
   take(asker: MetricsAsker): Promise<WrittenMetrics>;
 }
 
@@ -44,9 +44,10 @@ export interface BegunText {
 
 // Prometheus gives up after ten seconds by default, and then has nothing.
 const patienceMs = 1_000;
-const oldestMs = 60_000;
-// Writing takes a third of the time at the most.
+const oldestMs = 120_000;
+// Writing takes a third of the time at the most, unless that is half a minute.
 const restFactor = 2;
+const longestRestMs = 15_000;
 
 /** `write` begins to write it; what began after the first `known` series that start at 0 is at 0. */
 export function createKeptText(clock: Clock, write: (known: number) => Promise<BegunText>): KeptText {
@@ -60,7 +61,7 @@ export function createKeptText(clock: Clock, write: (known: number) => Promise<B
     const packed = Readable.from(body).compose(createGzip({ level: constants.Z_BEST_SPEED }));
     for await (const piece of packed) if (Buffer.isBuffer(piece)) pieces.push(piece);
     const now = clock.elapsed();
-    const restsUntil = now + restFactor * (now - begunAt);
+    const restsUntil = now + Math.min(longestRestMs, restFactor * (now - begunAt));
     return (kept = { pieces, births, known, begunAt, restsUntil, servedTo: new Set() });
   }
 

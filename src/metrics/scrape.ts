@@ -19,7 +19,7 @@ export interface ScrapeRequest {
 export interface Scrape {
   readonly contentType: string;
   readonly body: AsyncIterable<string | Uint8Array>;
-  /** The same, written whole and up to a minute ago, if it is so long that its writing is shared; else null. */
+  /** The same, written whole and up to two minutes ago, if it is so long that its writing is shared; else null. */
   readonly kept: (() => Promise<WrittenMetrics>) | null;
 }
 
@@ -37,15 +37,11 @@ interface WritePlan {
   readonly format: Format;
   /** So many of the series that begin at 0 are not new. */
   readonly known: number;
-  /** How long a turn is. */
-  readonly mostMs: number;
   readonly ofProgram: readonly ShownFamily[];
 }
 
 const perSlice = 100;
 const turnMs = 10;
-// What is written anyway before anyone waits for too long need not hold up others as much.
-const longTurnMs = 5;
 // Fewer parts are less work for what packs and sends them.
 const partLength = 524_288;
 const mostScrapers = 100;
@@ -79,13 +75,13 @@ export function createScrapes({
     if (seen.size > mostScrapers && oldest !== undefined) seen.delete(oldest);
   }
 
-  async function begin(format: Format, known: number, mostMs: number): Promise<BegunText> {
+  async function begin(format: Format, known: number): Promise<BegunText> {
     refresh();
     const ofProgram = await own.families();
-    return { births: register.births, body: write({ format, known, mostMs, ofProgram }) };
+    return { births: register.births, body: write({ format, known, ofProgram }) };
   }
 
-  async function* write({ format, known, mostMs, ofProgram }: WritePlan): AsyncGenerator<string | Uint8Array> {
+  async function* write({ format, known, ofProgram }: WritePlan): AsyncGenerator<string | Uint8Array> {
     const isNew = ({ birth }: MetricSeries) => birth > known;
     let began = clock.elapsed();
     let part = '';
@@ -99,7 +95,7 @@ export function createScrapes({
           yield part;
           part = '';
         }
-        if (clock.elapsed() - began < mostMs) continue;
+        if (clock.elapsed() - began < turnMs) continue;
         await nextTurn();
         began = clock.elapsed();
       }
@@ -109,14 +105,12 @@ export function createScrapes({
   }
 
   async function* writeFor(format: Format, scraper: string | null): AsyncGenerator<string | Uint8Array> {
-    const { births, body } = await begin(format, seenBy(scraper), turnMs);
+    const { births, body } = await begin(format, seenBy(scraper));
     yield* body;
     if (scraper !== null) remember(scraper, births);
   }
 
-  const keptText = onceFor((format: Format) =>
-    createKeptText(clock, async (known) => begin(format, known, longTurnMs)),
-  );
+  const keptText = onceFor((format: Format) => createKeptText(clock, async (known) => begin(format, known)));
 
   async function take(format: Format, scraper: string | null): Promise<WrittenMetrics> {
     const known = seenBy(scraper);
