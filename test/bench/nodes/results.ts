@@ -28,7 +28,9 @@ const warmUpMs = 10_000;
 const patienceMs = 180_000;
 // What lags comes in within seconds, or is skipped.
 const lookEveryMs = 5_000;
-const longestLagMs = 60_000;
+// A round with a vote that is missing waits for it longer than one look.
+const enoughLooks = 3;
+const longestLagMs = 90_000;
 // Batches that a node has on the way.
 const mostWaiting = 5;
 
@@ -145,10 +147,10 @@ async function comeToRest(child: ChildProcess, results: number, nodes: number): 
 async function allStored(hub: Hub, from: number, to: number): Promise<void> {
   const end = Date.now() + longestLagMs;
   let before = -1;
-  for (;;) {
+  for (let same = 0; same < enoughLooks; ) {
     await pause(lookEveryMs);
     const { stored } = storedBetween(hub, from, to);
-    if (stored === before) return;
+    same = stored === before ? same + 1 : 0;
     if (Date.now() > end)
       return console.log(`  results of that time are stored still, ${longestLagMs / 1_000} s later`);
     before = stored;
