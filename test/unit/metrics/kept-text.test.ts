@@ -26,7 +26,7 @@ function slowText(seconds: number, births = 0) {
     return async (ms: number, isAnswered = true) => {
       await clock.advance(ms);
       // Packing takes real time.
-      for (let tries = 0; isAnswered && answers.length === 0 && tries < 1_000; tries += 1)
+      for (let tries = isAnswered ? 1_000 : 0; tries > 0 && answers.length === 0; tries -= 1)
         await new Promise((resolve) => setTimeout(resolve, 2));
       const [answer] = answers;
       return answer === undefined ? null : { text: textIn(answer), ageMs: answer.ageMs };
