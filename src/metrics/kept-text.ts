@@ -24,7 +24,7 @@ interface KeptMetrics {
   /** To whom it was written. */
   readonly known: number;
   readonly begunAt: number;
-  /** From then on it is written anew for whoever asks. */
+  /** From then on the next one who asks has it written anew. */
   readonly restsUntil: number;
   readonly servedTo: Set<string>;
 }
