@@ -147,7 +147,7 @@ async function comeToRest(child: ChildProcess, results: number, nodes: number): 
 async function allStored(hub: Hub, from: number, to: number): Promise<void> {
   const end = Date.now() + longestLagMs;
   let before = -1;
-  for (let same = 0; same < enoughLooks; ) {
+  for (let same = 0; same < enoughLooks;) {
     await pause(lookEveryMs);
     const { stored } = storedBetween(hub, from, to);
     same = stored === before ? same + 1 : 0;
