@@ -65,8 +65,8 @@ const factNames = Object.keys(shownFacts).filter((name): name is FactName => nam
 /** Those that stay true when a later check could not tell. */
 export const keptFacts = factNames.filter((fact) => shownFacts[fact]?.isKept);
 
-/** Phases and facts. */
-export function createFindingViews(register: Register, pairs: Pairs): void {
+/** Phases and facts. `kept` are the pairs whose kept facts are shown, which may be those of all nodes together. */
+export function createFindingViews(register: Register, pairs: Pairs, kept: Pairs): void {
   const phaseLabels = createLabelSets();
   register.view('watchpost_check_phase_seconds', 'How long each part of the last check took.', function* series() {
     for (const { place, phases } of pairs())
@@ -81,7 +81,7 @@ export function createFindingViews(register: Register, pairs: Pairs): void {
       .map((fact) => ({ fact, more: shownFacts[fact]?.labels ?? null }));
     const isKept = facts.some(({ fact }) => keptFacts.includes(fact));
     register.view(metric, help, function* series() {
-      for (const pair of pairs()) {
+      for (const pair of isKept ? kept() : pairs()) {
         const from = isKept ? pair.kept : pair.facts;
         if (from === null) continue;
         for (const { fact, more } of facts) {

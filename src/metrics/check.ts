@@ -43,16 +43,20 @@ export function createCheckMetrics(register: Register, firstBounds: readonly num
   const pairs = function* all() {
     for (const { nodes } of targets.values()) yield* nodes.values();
   };
+  // Of all nodes together there is no last outcome.
+  const ofNodes = function* single() {
+    if (!isSummed) yield* pairs();
+  };
   const labelsAt = createLabelsAt();
   createLastViews(
     register,
-    pairs,
+    ofNodes,
     () => targets.values(),
     (target, node) => labelsAt(target, node).labels,
   );
   const results = createResultCounts(register);
-  createFindingViews(register, pairs);
-  createValueView(register, pairs);
+  createFindingViews(register, ofNodes, pairs);
+  createValueView(register, ofNodes);
 
   function observe(pair: TargetNodeSeries, outcome: VoteOutcome): void {
     if (outcome.seconds !== null && outcome.status !== 'unknown') pair.duration.observe(outcome.seconds);

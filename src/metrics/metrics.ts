@@ -128,7 +128,6 @@ export function createMetrics(options: MetricsOptions): Metrics {
   const votesSeen = createVoteMetrics({ ...options, register, own, check, shown });
   const exports = createExportMetrics(own);
   const startedAt = clock.now();
-  const scrape = createScrapes(register, clock, own);
 
   function refresh(): void {
     const nodes = ask('nodes', sources.nodes);
@@ -148,10 +147,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
   }
 
   return {
-    scrape(asked) {
-      refresh();
-      return scrape(asked);
-    },
+    scrape: createScrapes({ register, own, clock, refresh, isLong: () => votesSeen.isSummed }),
     otlp(resource) {
       refresh();
       return otlpRequests(register, own, { resource, version, startedAt, now: clock.now() });

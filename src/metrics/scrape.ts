@@ -1,5 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Clock } from '#kernel/clock.ts';
+import { onceFor } from '#kernel/once-for.ts';
+import { type BegunText, createKeptText, type WrittenMetrics } from './kept-text.ts';
 import { protobuf } from './protobuf-format.ts';
 import type { Register, ShownFamily } from './register.ts';
 import type { MetricSeries } from './series.ts';
@@ -17,6 +19,25 @@ export interface ScrapeRequest {
 export interface Scrape {
   readonly contentType: string;
   readonly body: AsyncIterable<string | Uint8Array>;
+  /** The same, written whole and up to two minutes ago, if it is so long that its writing is shared; else null. */
+  readonly kept: (() => Promise<WrittenMetrics>) | null;
+}
+
+export interface ScrapeOptions {
+  readonly register: Register;
+  readonly own: { families(): Promise<readonly ShownFamily[]> };
+  readonly clock: Clock;
+  /** Brings in what is asked for only before it is written. */
+  readonly refresh: () => void;
+  /** Whether there are so many series that their writing is shared. */
+  readonly isLong: () => boolean;
+}
+
+interface WritePlan {
+  readonly format: Format;
+  /** So many of the series that begin at 0 are not new. */
+  readonly known: number;
+  readonly ofProgram: readonly ShownFamily[];
 }
 
 const perSlice = 100;
@@ -31,11 +52,13 @@ const youngMs = 300_000;
  * itself. What began to count since a scraper's last scrape is shown to it at 0 once: without that Prometheus would never see its
  * first increase.
  */
-export function createScrapes(
-  register: Register,
-  clock: Clock,
-  own: { families(): Promise<readonly ShownFamily[]> },
-): (asked: ScrapeRequest) => Scrape {
+export function createScrapes({
+  register,
+  own,
+  clock,
+  refresh,
+  isLong,
+}: ScrapeOptions): (asked: ScrapeRequest) => Scrape {
   const seen = new Map<string, number>();
   const startedAt = clock.elapsed();
 
@@ -52,10 +75,13 @@ export function createScrapes(
     if (seen.size > mostScrapers && oldest !== undefined) seen.delete(oldest);
   }
 
-  async function* write(format: Format, scraper: string | null): AsyncGenerator<string | Uint8Array> {
-    const known = seenBy(scraper);
+  async function begin(format: Format, known: number): Promise<BegunText> {
+    refresh();
     const ofProgram = await own.families();
-    const births = register.births;
+    return { births: register.births, body: write({ format, known, ofProgram }) };
+  }
+
+  async function* write({ format, known, ofProgram }: WritePlan): AsyncGenerator<string | Uint8Array> {
     const isNew = ({ birth }: MetricSeries) => birth > known;
     let began = clock.elapsed();
     let part = '';
@@ -76,12 +102,27 @@ export function createScrapes(
     }
     part += format.end;
     if (part !== '') yield part;
+  }
+
+  async function* writeFor(format: Format, scraper: string | null): AsyncGenerator<string | Uint8Array> {
+    const { births, body } = await begin(format, seenBy(scraper));
+    yield* body;
     if (scraper !== null) remember(scraper, births);
+  }
+
+  const keptText = onceFor((format: Format) => createKeptText(clock, async (known) => begin(format, known)));
+
+  async function take(format: Format, scraper: string | null): Promise<WrittenMetrics> {
+    const known = seenBy(scraper);
+    const written = await keptText(format).take({ scraper, known });
+    if (scraper !== null) remember(scraper, known === Infinity ? written.births : Math.max(known, written.births));
+    return written;
   }
 
   return ({ accept, scraper }) => {
     const format = formatFor(accept);
-    return { contentType: format.contentType, body: write(format, scraper) };
+    const kept = isLong() ? async () => take(format, scraper) : null;
+    return { contentType: format.contentType, body: writeFor(format, scraper), kept };
   };
 }
 

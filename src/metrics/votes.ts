@@ -35,6 +35,8 @@ export interface VoteMetrics {
   targetsChanged(targets: readonly ExportedTarget[]): void;
   /** Drops the series of nodes that are gone. */
   keepNodes(nodes: ReadonlySet<string>): void;
+  /** Whether targets and nodes are too many. */
+  readonly isSummed: boolean;
 }
 
 export function createVoteMetrics({ register, own, log, check, shown, onManyPairs }: VoteMetricsOptions): VoteMetrics {
@@ -88,6 +90,9 @@ export function createVoteMetrics({ register, own, log, check, shown, onManyPair
       limit.keepNodes(names.size);
       check.keepNodes(names);
       blackbox?.keepNodes(names);
+    },
+    get isSummed() {
+      return limit.isExceeded;
     },
   };
 }

@@ -1,6 +1,6 @@
 import { pipeline, Readable } from 'node:stream';
-import { constants, createGzip } from 'node:zlib';
-import type { FastifyPluginAsync, FastifyRequest } from 'fastify';
+import { constants, createGunzip, createGzip } from 'node:zlib';
+import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify';
 import { takesGzip } from './compression.ts';
 
 /** What `/metrics` answers, as it is made. */
@@ -10,7 +10,12 @@ export interface MetricsText {
     readonly accept?: string | undefined;
     /** Tells one Prometheus from another; null for people and other programs. */
     readonly scraper: string | null;
-  }): { readonly contentType: string; readonly body: AsyncIterable<string | Uint8Array> };
+  }): {
+    readonly contentType: string;
+    readonly body: AsyncIterable<string | Uint8Array>;
+    /** The same in pieces of one gzip body, as it was some time ago: what takes long to make is made for many. Null for what does not. */
+    readonly kept: (() => Promise<{ readonly pieces: readonly Buffer[]; readonly ageMs: number }>) | null;
+  };
 }
 
 /** Called for every answer, with the time until it was sent whole. */
@@ -29,8 +34,9 @@ export function metricsRoute(metrics: MetricsText): FastifyPluginAsync {
   return async (app) => {
     app.get('/metrics', async (request, reply) => {
       const { accept, 'accept-encoding': encodings } = request.headers;
-      const { contentType, body } = metrics.scrape({ accept, scraper: scraperOf(request) });
+      const { contentType, body, kept } = metrics.scrape({ accept, scraper: scraperOf(request) });
       reply.headers({ 'content-type': contentType, vary: 'accept, accept-encoding' });
+      if (kept !== null && request.method !== 'HEAD') return sendKept(reply, await kept(), takesGzip(encodings));
       const text = Readable.from(request.method === 'HEAD' ? [] : body);
       if (!takesGzip(encodings)) return reply.send(text);
       const packed = createGzip({ level: constants.Z_BEST_SPEED });
@@ -39,6 +45,21 @@ export function metricsRoute(metrics: MetricsText): FastifyPluginAsync {
       return reply.header('content-encoding', 'gzip').send(packed);
     });
   };
+}
+
+function sendKept(
+  reply: FastifyReply,
+  { pieces, ageMs }: { readonly pieces: readonly Buffer[]; readonly ageMs: number },
+  isPacked: boolean,
+): FastifyReply {
+  // RFC 9111, section 5.1.
+  reply.header('age', String(Math.round(ageMs / 1_000)));
+  const packed = Readable.from(pieces);
+  if (isPacked) return reply.header('content-encoding', 'gzip').send(packed);
+  const text = createGunzip();
+  // The reader gets the error of a body.
+  pipeline(packed, text, () => {});
+  return reply.send(text);
 }
 
 // This header comes with every scrape of Prometheus and of what scrapes in its way, and with no request of people.

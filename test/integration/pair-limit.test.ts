@@ -28,6 +28,13 @@ targets: { port: { check: tcp, host: "127.0.0.1:${server.port}", every: 1s } }
   expect(samplesOf(summed).get('watchpost_metrics_nodes_summed')).toBe(1);
   expect(summed).not.toContain('watchpost_check_phase_seconds{');
   expect(summed).toContain('watchpost_check_duration_seconds_count{target="port",check="tcp"}');
+  // Written for many, whether or not they take it packed.
+  for (const encoding of ['gzip', 'identity']) {
+    const kept = await fetch(`${running.url}/metrics`, { headers: { 'accept-encoding': encoding } });
+    expect(kept.headers.get('age')).toMatch(/^\d+$/);
+    expect(kept.headers.get('content-encoding')).toBe(encoding === 'gzip' ? 'gzip' : null);
+    expect(samplesOf(await kept.text()).get('watchpost_metrics_nodes_summed')).toBe(1);
+  }
   const line = await running.logged(/^too many pairs of target and node/);
   expect(line).toMatchObject({ level: 'warn', pairs: 2, limit: 1 });
 

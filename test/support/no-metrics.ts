@@ -6,7 +6,7 @@ export function metricsOf(text: () => Promise<string>): WebOptions['metrics'] {
     yield await text();
   }
   return {
-    scrape: () => ({ contentType: 'text/plain; version=0.0.4; charset=utf-8', body: body() }),
+    scrape: () => ({ contentType: 'text/plain; version=0.0.4; charset=utf-8', body: body(), kept: null }),
     requestAnswered: () => {},
   };
 }

@@ -6,7 +6,7 @@ import { cpuSeconds, memoryBytes } from '../tools/processes.ts';
 import { limitCpu } from '../tools/cpu-limit.ts';
 import { figure, printTable } from '../tools/table.ts';
 import { watchResponses } from './responses.ts';
-import { startHub, storedBetween, tellUnknown, tellWarnings } from './hub.ts';
+import { type Hub, startHub, storedBetween, tellUnknown, tellWarnings } from './hub.ts';
 import type { Sent } from './results-child.ts';
 
 // What nodes see of what they watch, on its way into one hub: a real nats-server, the real program as the hub, which judges, stores
@@ -24,7 +24,13 @@ const everySeconds = 10;
 const settleMs = 5_000;
 // Until it skips as much as it will go on to.
 const fallBehindMs = 30_000;
+const warmUpMs = 10_000;
 const patienceMs = 180_000;
+// What lags comes in within seconds, or is skipped.
+const lookEveryMs = 5_000;
+// A round with a vote that is missing waits for it longer than one look.
+const enoughLooks = 3;
+const longestLagMs = 90_000;
 // Batches that a node has on the way.
 const mostWaiting = 5;
 
@@ -43,6 +49,7 @@ export async function measureResults(loads: readonly ResultsLoad[]): Promise<voi
       'late',
       'MB of the hub',
       '/healthz p99 ms',
+      'bare p99 ms',
       '/metrics max ms',
       '/ max ms',
     ],
@@ -66,28 +73,32 @@ async function measure({ nodes: count, perSecond, seconds, share }: ResultsLoad)
     ),
   });
   let limit: Disposable | null = null;
+  const bare = fork(new URL('bare-child.ts', import.meta.url), { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
   const child = fork(new URL('results-child.ts', import.meta.url), { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
   try {
+    const [bareUrl] = (await once(bare, 'message')) as [string];
     const accounts = names.map((name) => ({ ...nats.account(name), seed: nats.account(name).seed.reveal() }));
     child.send(accounts);
     await once(child, 'message');
     await comeToRest(child, targets * count, count);
     const pid = hub.running.process.pid ?? 0;
+    using responses = watchResponses(hub.running.url, bareUrl);
     if (share !== null) {
-      limit = limitCpu(pid, share);
-      await pause(fallBehindMs);
+      limit = limitCpu([pid, ...(bare.pid === undefined ? [] : [bare.pid])], share);
     }
+    // A Prometheus asks from the start on, too.
+    await pause(share === null ? warmUpMs : fallBehindMs);
 
     const from = Math.ceil(Date.now() / 1_000) * 1_000;
     await pause(from - Date.now());
     const before = { hub: cpuSeconds(pid), nodes: cpuSeconds(child.pid ?? 0) };
-    using responses = watchResponses(hub.running.url);
+    responses.restart();
     await pause(seconds * 1_000);
-    const { health, metrics, page } = responses.figures();
+    const { health, bare: bareMs, metrics, page } = responses.figures();
     responses[Symbol.dispose]();
     const after = { hub: cpuSeconds(pid), nodes: cpuSeconds(child.pid ?? 0) };
     const memory = memoryBytes(pid).now;
-    await pause(settleMs);
+    await allStored(hub, from, from + seconds * 1_000);
     const { waiting } = await ask(child);
     if (waiting > mostWaiting * count) console.log(`  ${waiting} batches wait at the nodes in the end`);
     tellWarnings(hub);
@@ -105,12 +116,15 @@ async function measure({ nodes: count, perSecond, seconds, share }: ResultsLoad)
       String(late),
       (memory / 1e6).toFixed(0),
       health.toFixed(0),
+      bareMs.toFixed(0),
       metrics.toFixed(0),
       page.toFixed(0),
     ];
   } finally {
-    child.disconnect();
-    await once(child, 'exit');
+    for (const one of [child, bare]) {
+      one.disconnect();
+      await once(one, 'exit');
+    }
     hub.running.process.kill('SIGKILL');
     if (hub.running.process.exitCode === null && hub.running.process.signalCode === null)
       await once(hub.running.process, 'exit');
@@ -126,6 +140,20 @@ async function comeToRest(child: ChildProcess, results: number, nodes: number): 
     const sent = await ask(child);
     if (sent.results >= results && sent.waiting <= mostWaiting * nodes) return;
     if (Date.now() > end) return console.log(`  ${sent.waiting} batches wait at the nodes: the hub does not keep up`);
+  }
+}
+
+// Until no more results of that time are stored than before: the others are skipped, or will be.
+async function allStored(hub: Hub, from: number, to: number): Promise<void> {
+  const end = Date.now() + longestLagMs;
+  let before = -1;
+  for (let same = 0; same < enoughLooks;) {
+    await pause(lookEveryMs);
+    const { stored } = storedBetween(hub, from, to);
+    same = stored === before ? same + 1 : 0;
+    if (Date.now() > end)
+      return console.log(`  results of that time are stored still, ${longestLagMs / 1_000} s later`);
+    before = stored;
   }
 }
 

@@ -4,10 +4,10 @@ import { join } from 'node:path';
 const root = '/sys/fs/cgroup';
 const periodUs = 100_000;
 
-/** Holds a process, all threads, to a share of a core, until it has ended and this is disposed of. Needs root, and cgroups (1 or 2). */
-export function limitCpu(pid: number, share: number): Disposable {
+/** Holds processes, all threads, to a share of a core together, until they have ended and this is disposed of. Needs root, and cgroups (1 or 2). */
+export function limitCpu(pids: readonly [number, ...number[]], share: number): Disposable {
   const isUnified = existsSync(join(root, 'cgroup.controllers'));
-  const folder = join(root, isUnified ? '' : 'cpu', `watchpost-bench-${pid}`);
+  const folder = join(root, isUnified ? '' : 'cpu', `watchpost-bench-${pids[0]}`);
   mkdirSync(folder);
   const quota = Math.round(share * periodUs);
   if (isUnified) writeFileSync(join(folder, 'cpu.max'), `${quota} ${periodUs}`);
@@ -15,6 +15,6 @@ export function limitCpu(pid: number, share: number): Disposable {
     writeFileSync(join(folder, 'cpu.cfs_period_us'), String(periodUs));
     writeFileSync(join(folder, 'cpu.cfs_quota_us'), String(quota));
   }
-  writeFileSync(join(folder, 'cgroup.procs'), String(pid));
+  for (const pid of pids) writeFileSync(join(folder, 'cgroup.procs'), String(pid));
   return { [Symbol.dispose]: () => rmdirSync(folder) };
 }

@@ -13,7 +13,7 @@ const LabelValue = fc.string({ unit: 'grapheme', maxLength: 20 });
 const lines = (text: string) => text.split('\n').filter((line) => line !== '');
 
 function scrapesOf(register: Register, clock = new FakeClock(), own = new OwnRegister(() => register.bear())) {
-  return createScrapes(register, clock, own);
+  return createScrapes({ register, own, clock, refresh: () => {}, isLong: () => false });
 }
 
 async function written(register: Register, asked: Partial<ScrapeRequest> = {}, clock = new FakeClock()) {

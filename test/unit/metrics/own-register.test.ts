@@ -12,7 +12,7 @@ const formats = [undefined, 'application/openmetrics-text', protobuf];
 function registers() {
   const register = new Register();
   const own = new OwnRegister(() => register.bear());
-  const scrape = createScrapes(register, new FakeClock(), own);
+  const scrape = createScrapes({ register, own, clock: new FakeClock(), refresh: () => {}, isLong: () => false });
   async function written(asked: Partial<ScrapeRequest> = {}): Promise<Buffer> {
     const parts: Buffer[] = [];
     for await (const part of scrape({ scraper: null, ...asked }).body) parts.push(Buffer.from(part));

@@ -1,0 +1,125 @@
+import { gunzipSync } from 'node:zlib';
+import { expect, test } from 'vitest';
+import { createKeptText, type MetricsAsker, type WrittenMetrics } from '#metrics/kept-text.ts';
+import { FakeClock } from '../../support/fake-clock.ts';
+
+const person: MetricsAsker = { scraper: null, known: Infinity };
+const prometheus = (known: number): MetricsAsker => ({ scraper: 'one', known });
+const textIn = ({ pieces }: WrittenMetrics) => gunzipSync(Buffer.concat(pieces)).toString();
+
+/** A text that takes so long, whose writings are counted: `writing 1 for 0`. */
+function slowText(seconds: number, births = 0) {
+  const clock = new FakeClock();
+  let written = 0;
+  const state = { births, seconds };
+  const kept = createKeptText(clock, async (known) => {
+    const number = (written += 1);
+    async function* body() {
+      await new Promise<void>((resolve) => clock.after(state.seconds * 1_000, resolve));
+      yield `writing ${number} for ${known}`;
+    }
+    return { births: state.births, body: body() };
+  });
+  const take = async (asker: MetricsAsker) => {
+    const answers: WrittenMetrics[] = [];
+    void kept.take(asker).then((found) => answers.push(found));
+    return async (ms: number, isAnswered = true) => {
+      await clock.advance(ms);
+      // Packing takes real time.
+      for (let tries = isAnswered ? 1_000 : 0; tries > 0 && answers.length === 0; tries -= 1)
+        await new Promise((resolve) => setTimeout(resolve, 2));
+      const [answer] = answers;
+      return answer === undefined ? null : { text: textIn(answer), ageMs: answer.ageMs };
+    };
+  };
+  return { clock, take, state, kept };
+}
+
+test('who asks while it is written gets the same', async () => {
+  const { take } = slowText(4);
+  const [first, second] = [await take(person), await take(person)];
+  expect(await first(3_999, false)).toBeNull();
+  expect(await first(1)).toEqual({ text: 'writing 1 for Infinity', ageMs: 4_000 });
+  expect(await second(0)).toEqual({ text: 'writing 1 for Infinity', ageMs: 4_000 });
+});
+
+test('it is written a third of the time at the most', async () => {
+  const { take } = slowText(4);
+  await (
+    await take(person)
+  )(4_000);
+  expect(await (await take(person))(7_999)).toMatchObject({ text: 'writing 1 for Infinity' });
+  expect(await (await take(person))(0)).toMatchObject({ text: 'writing 1 for Infinity', ageMs: 11_999 });
+});
+
+test('what was written before is given after a second, and the new one to the next', async () => {
+  const { take, clock } = slowText(4);
+  await (
+    await take(person)
+  )(4_000);
+  await clock.advance(8_000);
+  const late = await take(person);
+  expect(await late(999, false)).toBeNull();
+  expect(await late(1)).toEqual({ text: 'writing 1 for Infinity', ageMs: 13_000 });
+  expect(await (await take(person))(0, false)).toBeNull();
+  await clock.advance(3_000);
+  expect(await (await take(person))(0)).toEqual({ text: 'writing 2 for Infinity', ageMs: 4_000 });
+});
+
+test('a text that is soon written is new', async () => {
+  const { take, clock } = slowText(0.1);
+  await (
+    await take(person)
+  )(100);
+  await clock.advance(200);
+  expect(await (await take(person))(100)).toEqual({ text: 'writing 2 for Infinity', ageMs: 100 });
+});
+
+test('what is older than two minutes is not given', async () => {
+  const { take, clock } = slowText(25);
+  const first = await take(person);
+  await first(25_000);
+  await clock.advance(95_000);
+  const asked = await take(person);
+  expect(await asked(24_999, false)).toBeNull();
+  expect(await asked(1)).toMatchObject({ text: 'writing 2 for Infinity', ageMs: 25_000 });
+});
+
+test('what takes long is written anew after a quarter of a minute', async () => {
+  const { take, clock } = slowText(30);
+  const first = await take(person);
+  await first(30_000);
+  await clock.advance(15_000);
+  const second = await take(person);
+  expect(await second(1_000)).toMatchObject({ text: 'writing 1 for Infinity', ageMs: 46_000 });
+  await clock.advance(29_000);
+  const third = await take(person);
+  expect(await third(0)).toEqual({ text: 'writing 2 for Infinity', ageMs: 30_000 });
+});
+
+test('what is new to a scraper is at 0 for it, and for no other one', async () => {
+  const { take } = slowText(4, 7);
+  expect(await (await take(prometheus(0)))(4_000)).toMatchObject({ text: 'writing 1 for 0' });
+  // It has seen these at 0 already.
+  expect(await (await take(prometheus(7)))(0)).toMatchObject({ text: 'writing 1 for 0' });
+  expect(await (await take({ scraper: 'two', known: 7 }))(4_000)).toMatchObject({ text: 'writing 2 for 7' });
+  expect(await (await take({ scraper: 'three', known: 9 }))(0)).toMatchObject({ text: 'writing 2 for 7' });
+  expect(await (await take(person))(0)).toMatchObject({ text: 'writing 2 for 7' });
+});
+
+test('a failure is that of who asked, and the next one tries again', async () => {
+  const clock = new FakeClock();
+  let tries = 0;
+  const kept = createKeptText(clock, async () => {
+    tries += 1;
+    if (tries === 1) throw new Error('no');
+    return {
+      births: 0,
+      body: (async function* body() {
+        yield 'yes';
+      })(),
+    };
+  });
+  await expect(kept.take(person)).rejects.toThrow('no');
+  expect(textIn(await kept.take(person))).toBe('yes');
+});
