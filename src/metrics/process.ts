@@ -22,6 +22,10 @@ export function createProcessMetrics(
   const started = register.gauge('process_start_time_seconds', 'When the process started, in seconds since the epoch.');
   const descriptors = register.gauge('process_open_fds', 'Open file descriptors.');
   const heap = register.gauge('nodejs_heap_size_used_bytes', 'Heap in use by the main thread.');
+  const writtenAt = register.gauge(
+    'watchpost_metrics_written_timestamp_seconds',
+    'When these metrics were written: those of a large fleet are kept for up to two minutes.',
+  );
   const lag = register.gauge(
     'watchpost_eventloop_lag_seconds',
     'How late the main thread came to its timers since the last scrape.',
@@ -34,6 +38,7 @@ export function createProcessMetrics(
 
   return {
     refresh() {
+      writtenAt.set(clock.now() / 1_000);
       const { user, system } = process.cpuUsage();
       cpu.reset();
       cpu.inc((user + system) / 1e6);

@@ -33,7 +33,11 @@ targets: { port: { check: tcp, host: "127.0.0.1:${server.port}", every: 1s } }
     const kept = await fetch(`${running.url}/metrics`, { headers: { 'accept-encoding': encoding } });
     expect(kept.headers.get('age')).toMatch(/^\d+$/);
     expect(kept.headers.get('content-encoding')).toBe(encoding === 'gzip' ? 'gzip' : null);
-    expect(samplesOf(await kept.text()).get('watchpost_metrics_nodes_summed')).toBe(1);
+    const samples = samplesOf(await kept.text());
+    expect(samples.get('watchpost_metrics_nodes_summed')).toBe(1);
+    const age = Date.now() / 1_000 - (samples.get('watchpost_metrics_written_timestamp_seconds') ?? 0);
+    expect(age).toBeLessThan(Number(kept.headers.get('age')) + 2);
+    expect(age).toBeGreaterThanOrEqual(Number(kept.headers.get('age')) - 2);
   }
   const line = await running.logged(/^too many pairs of target and node/);
   expect(line).toMatchObject({ level: 'warn', pairs: 2, limit: 1 });

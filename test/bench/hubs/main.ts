@@ -141,7 +141,7 @@ async function measureStop(by: HandOver, { fleet, edit, rounds }: StopParts): Pr
   const last = Math.max(...ofLeader.map(({ at }) => at)) - stoppedAt;
   const first = Math.min(...ofNext.map(({ at }) => at)) - stoppedAt;
   console.log(
-    `${by} at ${new Date(stoppedAt).toISOString()}: last record after ${last} ms, first of the next leader ${first - last} ms later; lateness of rounds: usually at most ${usual} ms, now ${latenessOf(rounds)} ms`,
+    `${by} at ${new Date(stoppedAt).toISOString()}: first record of the next leader after ${first} ms, ${first - last} ms after the last one before; lateness of rounds: usually at most ${usual} ms, now ${latenessOf(rounds)} ms`,
   );
   if (by === 'SIGTERM') await leader.start(edit);
   await eventually(30_000, async () => fleet.agreed());
