@@ -70,6 +70,8 @@ const shortestGatheringMs = 3_000;
 const quietMs = 2_000;
 // Time to catch up with the end of what began, so that both are one message.
 const notifyAfterMs = 10_000;
+// As long as nodes that are connected may take to report.
+const assignedWithinMs = 15_000;
 const atOnce = 100;
 const usualLookMs = 1_000;
 const briefLookMs = 50;
@@ -170,7 +172,8 @@ export function createCatchUp({ absence, clock, log, onOver, transport, onUnjudg
     marksOf(target) {
       const known = isStarting ? absence?.lastRound(target) : null;
       const over = Math.min(beganAt, known?.over ?? clock.now());
-      return { over, decided: Math.min(over, known?.decided ?? over), isContinued: (known ?? null) !== null };
+      const marks = { over, decided: Math.min(over, known?.decided ?? over) };
+      return (known ?? null) === null ? marks : { ...marks, continuedUntil: beganAt + assignedWithinMs };
     },
     holds: (rounds) => includes(current, rounds) || includes(next, rounds),
     heard(rounds, dueAt, isReopened) {

@@ -32,8 +32,8 @@ const mostCounted = 10_000;
  * who is missing is unknown, with the reason. A node that votes on a later round, or says that it watches since later, passes over
  * the one before. Rounds that began nowhere are counted, unless all its nodes are away: that is a round of unknowns.
  * A round that ended without a verdict takes the votes of nodes that could not be heard, until a later round has one.
- * `marks` say how far the rounds have come before. If nodes may have gone on since then by themselves, a round from before they say
- * that they watch waits as long as any, although it is no fault of theirs if nothing comes.
+ * `marks` say how far the rounds have come before. While nodes may still go on with the assignment of another process, a round from
+ * before they say that they watch waits as long as any, although it is no fault of theirs if nothing comes.
  */
 export function collectRounds(options: RoundCollectorOptions, marks: RoundMarks): TargetRounds {
   return new RoundCollector(options, marks);
@@ -45,7 +45,7 @@ class RoundCollector implements TargetRounds {
   readonly #options: RoundCollectorOptions;
   #next: NextDue;
   readonly #attendance: Attendance;
-  readonly #isContinued: boolean;
+  readonly #continuedUntil: number;
   readonly #open = new Map<number, Map<string, NodeOutcome>>();
   #voters: readonly NodeInfo[] = [];
   #undecided: UndecidedRounds | null = null;
@@ -54,13 +54,16 @@ class RoundCollector implements TargetRounds {
   #awaited: number;
   #forgivenUntil = Number.NEGATIVE_INFINITY;
 
-  constructor(options: RoundCollectorOptions, { over, decided, isContinued = false }: RoundMarks) {
+  constructor(
+    options: RoundCollectorOptions,
+    { over, decided, continuedUntil = Number.NEGATIVE_INFINITY }: RoundMarks,
+  ) {
     const { target, limitMs, statusOf, isShed } = options;
     this.name = target.name;
     this.#options = options;
     this.#next = createNextDue(target.schedule, target.name);
     this.#attendance = new Attendance(statusOf, limitMs, isShed);
-    this.#isContinued = isContinued;
+    this.#continuedUntil = continuedUntil;
     this.#overUntil = over;
     this.#decidedUntil = decided;
     this.#awaited = this.#dueAfter(over);
@@ -197,7 +200,7 @@ class RoundCollector implements TargetRounds {
   #awaitsAny(dueAt: number): boolean {
     const votes = this.#open.get(dueAt);
     if (this.#attendance.awaitsAny(this.#voters, votes, dueAt)) return true;
-    return this.#isContinued && this.#attendance.mayContinueAny(this.#voters, votes, dueAt);
+    return dueAt <= this.#continuedUntil && this.#attendance.mayContinueAny(this.#voters, votes, dueAt);
   }
 
   #dueAfter(moment: number): number {

@@ -36,8 +36,8 @@ export type VoteReception = 'taken' | 'repeated' | 'reopened' | 'late' | 'uncall
 export interface RoundMarks {
   readonly over: number;
   readonly decided: number;
-  /** Whether nodes may have gone on with what another process assigned to them. Default: no. */
-  readonly isContinued?: boolean;
+  /** Until then nodes may go on with what another process assigned to them. Absent if they do not. */
+  readonly continuedUntil?: number;
 }
 
 /** The rounds of one target, from the first vote on each to its end. */

@@ -14,7 +14,7 @@ const target = { name: 'shop', schedule: { kind: 'every', everyMs: 60 * second }
 const names = ['de1', 'us1', 'jp1'] as const;
 const infos = names.map((name) => nodeInfo(name));
 
-function collect(over = 0, isContinued = false) {
+function collect(over = 0, continuedUntil?: number) {
   const rounds: CollectedRound[] = [];
   let skipped = 0;
   const offline = new Map<string, string>();
@@ -39,10 +39,10 @@ function collect(over = 0, isContinued = false) {
       }),
       isShed: (name) => shed.has(name),
     },
-    { over, decided: over, isContinued },
+    { over, decided: over, ...(continuedUntil !== undefined && { continuedUntil }) },
   );
   collected.voters = infos;
-  if (!isContinued) for (const name of names) collected.keeps(name, over);
+  if (continuedUntil === undefined) for (const name of names) collected.keeps(name, over);
   const due = (number: number) => first + number * 60 * second;
   const first = collected.awaited;
   const vote = (node: number, number: number, outcome: Outcome = up()) => {
@@ -70,7 +70,7 @@ test('a round is over as soon as all have voted, and tells when the first of the
 });
 
 test('what is due while nodes take over from another process is open until their votes are here', () => {
-  const { collected, rounds, vote, judge, due } = collect(0, true);
+  const { collected, rounds, vote, judge, due } = collect(0, 60 * second);
   judge(due(0) + second);
   // They go on with what they had, and say that they watch from now on.
   for (const name of names) collected.keeps(name, due(0) + second);
@@ -81,7 +81,7 @@ test('what is due while nodes take over from another process is open until their
 });
 
 test('a round from before nodes say that they watch, and that has no votes, is no fault of theirs', () => {
-  const { collected, rounds, judge, due, skipped } = collect(0, true);
+  const { collected, rounds, judge, due, skipped } = collect(0, 60 * second);
   for (const name of names) collected.keeps(name, due(0) + second);
   judge(due(0) + limitMs);
   expect(rounds).toEqual([]);
@@ -89,8 +89,18 @@ test('a round from before nodes say that they watch, and that has no votes, is n
   expect(collected.awaited).toBe(due(1));
 });
 
+test('a node that has still no assignment after a while is not waited for', () => {
+  const { collected, rounds, vote, judge, due } = collect(0, 60 * second);
+  for (const name of names.slice(0, 2)) collected.keeps(name, due(0));
+  judge(due(0) + limitMs);
+  vote(0, 1);
+  expect(rounds).toEqual([]);
+  vote(1, 1);
+  expect(rounds.map(said)).toEqual([['de1 up', 'us1 up', 'jp1 unknown gone']]);
+});
+
 test('a node that is away is not waited for, whatever it has kept', () => {
-  const { rounds, offline, vote } = collect(0, true);
+  const { rounds, offline, vote } = collect(0, 60 * second);
   offline.set('jp1', 'it has not reported for 15 s');
   vote(0, 0);
   expect(rounds).toEqual([]);
