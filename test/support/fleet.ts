@@ -269,7 +269,12 @@ export function roundsOf({ program }: FleetHub): readonly { readonly due: number
 export function votesOf(
   { program }: FleetHub,
   node: string,
-): readonly { readonly due: number; readonly status: string; readonly wasHeldUp: boolean }[] {
+): readonly {
+  readonly due: number;
+  readonly status: string;
+  readonly wasHeldUp: boolean;
+  readonly message: string | null;
+}[] {
   return query(
     program.database,
     `SELECT due_at AS due, status, message FROM history WHERE target = 'shop' AND node = '${node}' ORDER BY due_at`,
@@ -277,5 +282,6 @@ export function votesOf(
     due: Number(due),
     status: String(status),
     wasHeldUp: String(message).startsWith('this node was held up'),
+    message: typeof message === 'string' ? message : null,
   }));
 }
