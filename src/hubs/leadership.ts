@@ -172,6 +172,13 @@ export class Leadership {
     if (revision === null) {
       // An earlier renewal may have arrived although its answer did not.
       const lease = await session.lease();
+      // Another hub that took the lease at the same moment does not lead: the log has the first record of this one.
+      if (lease !== null && lease.hub !== name && lease.epoch === this.epoch) {
+        const own = { hub: name, epoch: this.epoch, isReleased: false };
+        const taken = await session.putLease(own, lease.revision);
+        if (taken !== null) this.#renewed(taken, now);
+        return;
+      }
       if (lease?.hub !== name || lease.epoch !== this.epoch) {
         this.#lose(
           lease?.hub === name ? `another hub is called ${name} too` : `hub ${lease?.hub ?? '?'} has taken the lease`,

@@ -190,6 +190,7 @@ export class Member {
     if (revision === null) return;
     while (isHeld(askedAt, clock.elapsed(), this.#times)) {
       await reader.catchUp(session);
+      if (reader.position.epoch >= epoch) return this.#giveWay(epoch);
       if (!(await sendBacklog(session, store, reader))) continue;
       const { n, sequence: after } = reader.position;
       const head = { epoch, n: n + 1, after };
@@ -204,6 +205,14 @@ export class Member {
       this.#begin(new Leadership({ ...this.#options, epoch, revision, askedAt, reader, ...this.#leadershipEvents() }));
       return;
     }
+  }
+
+  // A server may let two hubs take the same lease (2.9 in a cluster compares with what is stored, not with what is on its way there).
+  // The one whose record came first leads, and takes the lease back with its next renewal.
+  #giveWay(epoch: number): void {
+    const { name, log, clock } = this.#options;
+    this.#patientUntil = clock.elapsed() + this.#times.takeAfterMs;
+    log.info({ hub: name, epoch }, 'another hub took the lease at the same moment, and leads');
   }
 
   #begin(leadership: Leadership): void {

@@ -1,6 +1,7 @@
 import { jetstreamManager } from '@nats-io/jetstream';
 import { connect } from '@nats-io/transport-node';
 import { expect, test } from 'vitest';
+import { leaseTimes } from '#hubs/lease.ts';
 import { Member, type MemberStatus } from '#hubs/member.ts';
 import type { MemberStore } from '#hubs/member-store.ts';
 import { beforeAll, type LogPosition } from '#hubs/position.ts';
@@ -35,7 +36,33 @@ function memoryStore() {
   return { store, applied, backlog };
 }
 
-async function startMember(name: string, urls: readonly string[], stack: AsyncDisposableStack) {
+/** Has two hubs take the lease at the same moment, and lets both pass, as a server may. */
+function createFaultyLease(hubs: number) {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  let asking = 0;
+  return (session: LogSession): LogSession => {
+    let isFirst = true;
+    return {
+      ...session,
+      async putLease(lease, revision) {
+        if (!isFirst) return session.putLease(lease, revision);
+        isFirst = false;
+        asking += 1;
+        if (asking === hubs) resolve();
+        await promise;
+        const put = await session.putLease(lease, revision);
+        return put ?? session.putLease(lease, (await session.lease())?.revision ?? 0);
+      },
+    };
+  };
+}
+
+async function startMember(
+  name: string,
+  urls: readonly string[],
+  stack: AsyncDisposableStack,
+  through = (session: LogSession) => session,
+) {
   const replicas = urls.length;
   const { store, applied, backlog } = memoryStore();
   const connection = await connect({
@@ -50,7 +77,9 @@ async function startMember(name: string, urls: readonly string[], stack: AsyncDi
     name,
     store,
     async session() {
-      session ??= openSession(connection, { replicas, timeoutMs: 2_000, onFailed: () => (session = null) });
+      session ??= openSession(connection, { replicas, timeoutMs: 2_000, onFailed: () => (session = null) }).then(
+        through,
+      );
       session.catch(() => (session = null));
       return session;
     },
@@ -129,6 +158,34 @@ test.skipIf(obstacle !== null).concurrent(
     expect(new Set(texts)).toEqual(new Set(['one', 'two', 'three']));
   },
   240_000,
+);
+
+test.skipIf(obstacle !== null).concurrent(
+  named('of two hubs that take the lease at the same moment one leads, and goes on without a gap'),
+  async () => {
+    await using stack = new AsyncDisposableStack();
+    const cluster = stack.use(await startCluster(1));
+    const through = createFaultyLease(2);
+    const hubs = await Promise.all(['a', 'b'].map(async (name) => startMember(name, cluster.urls, stack, through)));
+    const leader = await eventually(30_000, () => {
+      const found = hubs.find(({ member }) => member.status().role === 'leader');
+      if (found === undefined) throw new Error('no hub leads');
+      return found;
+    });
+    // Longer than a lease is held that was not renewed, and than one that was not changed is left alone.
+    const end = Date.now() + leaseTimes.takeAfterMs + leaseTimes.renewEveryMs;
+    const texts = [`${leader.name} leads`];
+    for (let n = 0; Date.now() < end; n += 1) {
+      texts.push(`${n}`);
+      await leader.write(`${n}`);
+      expect([...roles(hubs)].sort()).toEqual(['follower', 'leader']);
+      await new Promise((resolve) => setTimeout(resolve, 100));
+    }
+    await eventually(30_000, () => {
+      for (const { applied } of hubs) expect(applied).toEqual(texts);
+    });
+  },
+  120_000,
 );
 
 test.skipIf(obstacle !== null).concurrent(
