@@ -207,7 +207,7 @@ export class Member {
     }
   }
 
-  // A server may let two hubs take the same lease (2.9 in a cluster compares with what is stored, not with what is on its way there).
+  // A server may let two hubs take the same lease (nats-server #4320).
   // The one whose record came first leads, and takes the lease back with its next renewal.
   #giveWay(epoch: number): void {
     const { name, log, clock } = this.#options;

@@ -27,12 +27,16 @@ interface ModelHub {
   observed: ObservedLease | null;
   /** Set while it believes that it leads. */
   term: { readonly epoch: number; revision: number; renewedAt: number; hasRead: boolean; hasBegun: boolean } | null;
+  /** It leaves the lease alone until then. */
+  patientUntil: number;
   /** What it wrote and has no answer for. */
   inDoubt: RecordHead | null;
 }
 
 export interface ModelRun {
   readonly acts: readonly ModelAct[];
+  /** Who led in which epoch, in order. */
+  readonly terms: readonly { readonly hub: string; readonly epoch: number }[];
   readonly log: readonly RecordHead[];
   /** The final positions, after everything was healed. */
   readonly positions: readonly LogPosition[];
@@ -42,12 +46,14 @@ export interface ModelRun {
 
 /**
  * Runs three hubs over one server for so many steps, with random pauses, deaths, returns and partitions in each direction; then
- * heals everything. With `isFaulty` the server now and then accepts a record although another one came in between.
+ * heals everything. With `isFaulty` the server now and then accepts a record although another one came in between, and lets a second
+ * hub take the lease that the first one took.
  */
 export function runHubs(random: Random, steps: number, isFaulty: boolean): ModelRun {
   const server: ModelServer = { log: [], lease: null, revision: 0 };
   const hubs = ['a', 'b', 'c'].map((name) => startHub(name, random));
   const acts: ModelAct[] = [];
+  const terms: { hub: string; epoch: number }[] = [];
   let now = 0;
 
   for (let step = 0; step < steps; step += 1) {
@@ -55,16 +61,16 @@ export function runHubs(random: Random, steps: number, isFaulty: boolean): Model
     const hub = hubs[Math.floor(random.next() * hubs.length)];
     if (hub === undefined) continue;
     if (random.next() < 0.15) disturb(hub, random);
-    else if (hub.isUp && !hub.isPaused) work(hub, server, now + hub.offset, { random, acts, isFaulty });
+    else if (hub.isUp && !hub.isPaused) work(hub, server, now + hub.offset, { random, acts, terms, isFaulty });
   }
   for (const hub of hubs) Object.assign(hub, { isUp: true, isPaused: false, sends: true, hears: true });
   for (let step = 0; step < 60; step += 1) {
     now += 1_000;
-    for (const hub of hubs) work(hub, server, now + hub.offset, { random, acts, isFaulty: false });
+    for (const hub of hubs) work(hub, server, now + hub.offset, { random, acts, terms, isFaulty: false });
   }
   for (const hub of hubs) read(hub, server);
   const leaders = hubs.filter(({ term }) => term?.hasBegun === true).length;
-  return { acts, log: server.log, positions: hubs.map(({ position }) => position), leaders };
+  return { acts, terms, log: server.log, positions: hubs.map(({ position }) => position), leaders };
 }
 
 function startHub(name: string, random: Random): ModelHub {
@@ -78,6 +84,7 @@ function startHub(name: string, random: Random): ModelHub {
     position: beforeAll,
     observed: null,
     term: null,
+    patientUntil: Number.NEGATIVE_INFINITY,
     inDoubt: null,
   };
 }
@@ -98,6 +105,7 @@ function disturb(hub: ModelHub, random: Random): void {
 interface WorkContext {
   readonly random: Random;
   readonly acts: ModelAct[];
+  readonly terms: { hub: string; epoch: number }[];
   readonly isFaulty: boolean;
 }
 
@@ -107,20 +115,29 @@ function work(hub: ModelHub, server: ModelServer, now: number, context: WorkCont
     if (hub.sends && hub.term?.hasBegun === true && context.random.next() < 0.1) write(hub, server, context);
     return;
   }
-  hub.observed = observeLease(hub.observed, server.lease, now);
+  const before = hub.observed;
+  hub.observed = observeLease(before, server.lease, now);
   const { term } = hub;
   if (term === null) {
+    if (context.isFaulty && isSecond(before, server, now) && context.random.next() < 0.5)
+      return take(hub, server, now, before);
     read(hub, server);
-    if (canTake(hub.observed, now, leaseTimes)) take(hub, server, now);
-  } else if (server.lease?.revision !== term.revision) resign(hub);
+    if (now >= hub.patientUntil && canTake(hub.observed, now, leaseTimes)) take(hub, server, now, hub.observed);
+  } else if (term.hasBegun && server.lease?.hub !== hub.name && server.lease?.epoch === term.epoch)
+    renew(hub, server, now);
+  else if (server.lease?.revision !== term.revision) resign(hub);
   else if (!isHeld(term.renewedAt, now, leaseTimes) || context.random.next() < 0.5) renew(hub, server, now);
   else if (term.hasBegun) write(hub, server, context);
-  else begin(hub, server, context);
+  else begin(hub, server, now, context);
 }
 
-function take(hub: ModelHub, server: ModelServer, now: number): void {
-  if (hub.observed === null) return;
-  const epoch = nextEpoch(hub.observed, hub.position);
+// Whether another hub has taken the very lease that this one may take too, as far as it knows.
+function isSecond(before: ObservedLease | null, { lease }: ModelServer, now: number): before is ObservedLease {
+  return before !== null && lease?.revision === (before.lease?.revision ?? 0) + 1 && canTake(before, now, leaseTimes);
+}
+
+function take(hub: ModelHub, server: ModelServer, now: number, observed: ObservedLease): void {
+  const epoch = nextEpoch(observed, hub.position);
   server.revision += 1;
   server.lease = { hub: hub.name, epoch, revision: server.revision, isReleased: false };
   hub.observed = observeLease(hub.observed, server.lease, now);
@@ -130,17 +147,24 @@ function take(hub: ModelHub, server: ModelServer, now: number): void {
 function renew(hub: ModelHub, server: ModelServer, now: number): void {
   if (hub.term === null || server.lease === null) return;
   server.revision += 1;
-  server.lease = { ...server.lease, revision: server.revision };
+  server.lease = { ...server.lease, hub: hub.name, revision: server.revision };
   hub.term.revision = server.revision;
   hub.term.renewedAt = now;
 }
 
 // Others may write between its look at the log and its first record.
-function begin(hub: ModelHub, server: ModelServer, context: WorkContext): void {
-  if (hub.term?.hasRead === false) {
+function begin(hub: ModelHub, server: ModelServer, now: number, context: WorkContext): void {
+  if (hub.term === null) return;
+  if (!hub.term.hasRead) {
     read(hub, server);
     hub.term.hasRead = true;
-  } else if (write(hub, server, context) && hub.term !== null) hub.term.hasBegun = true;
+    if (hub.position.epoch < hub.term.epoch) return;
+    resign(hub);
+    hub.patientUntil = now + leaseTimes.takeAfterMs;
+  } else if (write(hub, server, context)) {
+    hub.term.hasBegun = true;
+    context.terms.push({ hub: hub.name, epoch: hub.term.epoch });
+  }
 }
 
 function resign(hub: ModelHub): void {

@@ -38,6 +38,16 @@ for (const isFaulty of [false, true]) {
     expect(acts).toBeGreaterThan(10 * seeds);
   });
 
+  test(`with ${server}, one hub leads in each epoch`, () => {
+    let terms = 0;
+    eachRun(isFaulty, (run, seed) => {
+      const epochs = run.terms.map(({ epoch }) => epoch);
+      expect(epochs, `seed ${seed}`).toEqual([...new Set(epochs)]);
+      terms += epochs.length;
+    });
+    expect(terms).toBeGreaterThan(seeds);
+  });
+
   test(`with ${server}, no hub acts on a record that turns out void`, () => {
     let voided = 0;
     eachRun(isFaulty, (run, seed) => {
