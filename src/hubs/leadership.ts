@@ -2,7 +2,7 @@ import { type Clock, sleepUnlessAborted } from '#kernel/clock.ts';
 import { messageOf, WatchpostError } from '#kernel/errors.ts';
 import type { Log } from '#kernel/log.ts';
 import { isOfBacklog, sendBacklog } from './backlog.ts';
-import { isHeld, type LeaseTimes, leaseTimes } from './lease.ts';
+import { isHeld, type Lease, type LeaseTimes, leaseTimes } from './lease.ts';
 import type { MemberStore } from './member-store.ts';
 import { canAct, type LogPosition } from './position.ts';
 import { type LogReader, SnapshotNeeded } from './reader.ts';
@@ -136,11 +136,11 @@ export class Leadership {
     this.end();
     const session = await this.#options.session();
     if (session === null) return;
-    const released = { hub: this.#options.name, epoch: this.epoch, isReleased: true };
+    const released = { ...this.#own, isReleased: true };
     if ((await session.putLease(released, this.#revision)) !== null) return;
-    // A renewal was on its way.
+    // A renewal was on its way, or another hub took the lease of this epoch too, which does not lead.
     const lease = await session.lease();
-    if (lease?.hub === released.hub && lease.epoch === this.epoch) await session.putLease(released, lease.revision);
+    if (lease?.epoch === this.epoch) await session.putLease(released, lease.revision);
   }
 
   /** Writes nothing from now on. */
@@ -152,6 +152,10 @@ export class Leadership {
     const session = await this.#options.session();
     if (session === null) throw new Error('there is no connection to NATS');
     return session;
+  }
+
+  get #own(): Omit<Lease, 'revision'> {
+    return { hub: this.#options.name, epoch: this.epoch, isReleased: false };
   }
 
   #isHeld(): boolean {
@@ -168,24 +172,19 @@ export class Leadership {
     const { clock, times, name } = this.#options;
     const now = clock.elapsed();
     if (now - this.#renewedAt < times.renewEveryMs) return;
-    let revision = await session.putLease({ hub: name, epoch: this.epoch, isReleased: false }, this.#revision);
+    let revision = await session.putLease(this.#own, this.#revision);
     if (revision === null) {
       // An earlier renewal may have arrived although its answer did not.
       const lease = await session.lease();
-      // Another hub that took the lease at the same moment does not lead: the log has the first record of this one.
-      if (lease !== null && lease.hub !== name && lease.epoch === this.epoch) {
-        const own = { hub: name, epoch: this.epoch, isReleased: false };
-        const taken = await session.putLease(own, lease.revision);
-        if (taken !== null) this.#renewed(taken, now);
-        return;
-      }
-      if (lease?.hub !== name || lease.epoch !== this.epoch) {
+      if (lease?.epoch !== this.epoch) {
         this.#lose(
           lease?.hub === name ? `another hub is called ${name} too` : `hub ${lease?.hub ?? '?'} has taken the lease`,
         );
         return;
       }
-      revision = lease.revision;
+      // Another hub that took the lease at the same moment does not lead: the log has the first record of this one.
+      revision = lease.hub === name ? lease.revision : await session.putLease(this.#own, lease.revision);
+      if (revision === null) return;
     }
     this.#renewed(revision, now);
   }
@@ -208,8 +207,7 @@ export class Leadership {
       await this.#rebase(session);
       await reader.catchUp(session, (record) => isOfBacklog(record, store, reader));
       if (reader.position.epoch > this.epoch) return this.#overtaken(lease?.hub ?? '?');
-      const own = { hub: name, epoch: this.epoch, isReleased: false };
-      const revision = await session.putLease(own, lease?.revision ?? 0);
+      const revision = await session.putLease(this.#own, lease?.revision ?? 0);
       if (revision === null) return;
       if (!(await sendBacklog(session, store, reader))) return;
       this.#renewed(revision, askedAt);

@@ -269,19 +269,9 @@ export function roundsOf({ program }: FleetHub): readonly { readonly due: number
 export function votesOf(
   { program }: FleetHub,
   node: string,
-): readonly {
-  readonly due: number;
-  readonly status: string;
-  readonly wasHeldUp: boolean;
-  readonly message: string | null;
-}[] {
+): readonly { readonly due: number; readonly status: string }[] {
   return query(
     program.database,
-    `SELECT due_at AS due, status, message FROM history WHERE target = 'shop' AND node = '${node}' ORDER BY due_at`,
-  ).map(({ due, status, message }) => ({
-    due: Number(due),
-    status: String(status),
-    wasHeldUp: String(message).startsWith('this node was held up'),
-    message: typeof message === 'string' ? message : null,
-  }));
+    `SELECT due_at AS due, status FROM history WHERE target = 'shop' AND node = '${node}' ORDER BY due_at`,
+  ).map(({ due, status }) => ({ due: Number(due), status: String(status) }));
 }

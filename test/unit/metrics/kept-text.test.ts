@@ -35,6 +35,12 @@ function slowText(seconds: number, births = 0) {
   return { clock, take, state, kept };
 }
 
+/** Has it written once, which takes so long. */
+async function written(take: ReturnType<typeof slowText>['take'], ms: number): Promise<void> {
+  const asked = await take(person);
+  await asked(ms);
+}
+
 test('who asks while it is written gets the same', async () => {
   const { take } = slowText(4);
   const [first, second] = [await take(person), await take(person)];
@@ -45,18 +51,14 @@ test('who asks while it is written gets the same', async () => {
 
 test('it is written a third of the time at the most', async () => {
   const { take } = slowText(4);
-  await (
-    await take(person)
-  )(4_000);
+  await written(take, 4_000);
   expect(await (await take(person))(7_999)).toMatchObject({ text: 'writing 1 for Infinity' });
   expect(await (await take(person))(0)).toMatchObject({ text: 'writing 1 for Infinity', ageMs: 11_999 });
 });
 
 test('what was written before is given after a second, and the new one to the next', async () => {
   const { take, clock } = slowText(4);
-  await (
-    await take(person)
-  )(4_000);
+  await written(take, 4_000);
   await clock.advance(8_000);
   const late = await take(person);
   expect(await late(999, false)).toBeNull();
@@ -68,9 +70,7 @@ test('what was written before is given after a second, and the new one to the ne
 
 test('a text that is soon written is new', async () => {
   const { take, clock } = slowText(0.1);
-  await (
-    await take(person)
-  )(100);
+  await written(take, 100);
   await clock.advance(200);
   expect(await (await take(person))(100)).toEqual({ text: 'writing 2 for Infinity', ageMs: 100 });
 });
