@@ -44,28 +44,32 @@ interface SentAssignment {
   readonly number: number;
   /** The digest of its targets. */
   readonly content: string;
-  readonly members: ReadonlyMap<AssignmentEntry, number>;
+  // Lists weigh less than a map, and there may be hundreds of thousands of these pairs.
+  readonly entries: readonly AwaitedEntry[];
+  /** Of each entry. */
+  readonly since: readonly number[];
 }
 
 /** What nodes that keep the time are assigned. */
 export class Assignments {
   readonly #transport: Pick<Transport, 'assign'>;
   readonly #nodes = new Map<string, SentAssignment>();
-  /** The number of the assignment that each node watches, as far as its targets have it. */
-  readonly #heard = new Map<string, number>();
+  /** The assignment that each node watches, as far as its targets have it, and since when it does. */
+  readonly #heard = new Map<string, { readonly number: number; readonly since: number }>();
 
   constructor(transport: Pick<Transport, 'assign'>) {
     this.#transport = transport;
   }
 
   /** Has a node watch these and nothing else; nothing is sent if that is what it watches. */
-  put(node: string, wanted: readonly AssignmentEntry[]): void {
-    const known = this.#nodes.get(node) ?? { number: 0, content: '', members: new Map() };
+  put(node: string, wanted: readonly AwaitedEntry[]): void {
+    const known = this.#nodes.get(node) ?? { number: 0, content: '', entries: [], since: [] };
     const content = digestOf(wanted);
-    if (content === known.content) return;
+    if (content === known.content) return this.#exchange(node, known, wanted);
     const number = known.number + 1;
-    const members = new Map(wanted.map((one) => [one, known.members.get(one) ?? number]));
-    this.#nodes.set(node, { number, content, members });
+    const before = new Map(known.entries.map((one, index) => [one, known.since[index] ?? number]));
+    const since = wanted.map((one) => before.get(one) ?? number);
+    this.#nodes.set(node, { number, content, entries: wanted, since });
     this.#heard.delete(node);
     this.#transport.assign(node, { number, targets: wanted.map(({ assigned }) => assigned) });
   }
@@ -75,14 +79,24 @@ export class Assignments {
     if (since === Number.POSITIVE_INFINITY) {
       this.#heard.delete(node);
       for (const { rounds } of entries) rounds.keeps(node, null);
-    } else if (this.#heard.get(node) !== number) {
-      this.#heard.set(node, number);
-      for (const one of entries) if (this.#has(node, one, number)) one.rounds.keeps(node, since);
+    } else if (this.#heard.get(node)?.number !== number) {
+      this.#heard.set(node, { number, since });
+      const sent = this.#nodes.get(node);
+      for (const [index, one] of (sent?.entries ?? []).entries())
+        if (isIn(sent, index, number)) one.rounds.keeps(node, since);
     }
   }
 
-  // Whether a node has this one by the assignment of this number.
-  #has(node: string, one: AssignmentEntry, number: number): boolean {
-    return (this.#nodes.get(node)?.members.get(one) ?? Number.POSITIVE_INFINITY) <= number;
+  // Targets that are watched anew in the same way, after a change of their rules for instance: the node goes on and will not say so again.
+  #exchange(node: string, known: SentAssignment, wanted: readonly AwaitedEntry[]): void {
+    this.#nodes.set(node, { ...known, entries: wanted });
+    const heard = this.#heard.get(node);
+    if (heard === undefined) return;
+    for (const [index, one] of wanted.entries())
+      if (one !== known.entries[index] && isIn(known, index, heard.number)) one.rounds.keeps(node, heard.since);
   }
 }
+
+// Whether the assignment of this number has the entry in this place.
+const isIn = (sent: SentAssignment | undefined, index: number, number: number) =>
+  (sent?.since[index] ?? Number.POSITIVE_INFINITY) <= number;

@@ -141,3 +141,38 @@ targets: { shop: { check: tcp, host: "127.0.0.1:1" } }
   expect(await logged(/^configuration reloaded/)).toMatchObject({ cause: 'SIGHUP' });
   expect(await end('SIGTERM')).toEqual({ code: 0, signal: null });
 });
+
+test.concurrent('after a change of a rule alone, rounds go on and an outage is reported', async () => {
+  const target = await startHttpTarget();
+  await using program = await createProgram();
+  const config = (rounds: number) => `
+data: watchpost.db
+http: { listen: 127.0.0.1:0 }
+nodes: { de1: {}, us1: {} }
+rules: { down: { failing: majority, rounds: ${rounds} } }
+targets: { shop: { check: http, host: "${target.url}", every: 4s } }
+`;
+  const { url } = await program.start(config(2));
+  const results = (since: number) =>
+    query(program.database, `SELECT due_at, status, late_at FROM results WHERE due_at > ${since} ORDER BY due_at`);
+  const lastDueAt = () => Number(results(0).at(-1)?.['due_at'] ?? 0);
+  // A hub that has just started waits for its nodes in any case; and no round is under way when it reloads.
+  const from = Date.now() + 15_000;
+  await eventually(60_000, () => {
+    expect(lastDueAt()).toBeGreaterThan(from);
+    const sinceMs = Date.now() - lastDueAt();
+    expect(sinceMs > 1_500 && sinceMs < 3_000).toBe(true);
+  });
+  await writeFile(join(program.folder, 'watchpost.yaml'), config(1));
+  await fetch(`${url}/-/reload`, { method: 'POST' });
+  const since = lastDueAt();
+  await eventually(30_000, () => expect(results(since)).toHaveLength(4));
+  expect(results(since).map(({ status, late_at: late }) => [status, late])).toEqual([
+    [0, null],
+    [0, null],
+    [0, null],
+    [0, null],
+  ]);
+  await target[Symbol.asyncDispose]();
+  await eventually(30_000, () => expect(query(program.database, 'SELECT * FROM incidents')).toHaveLength(1));
+});

@@ -49,3 +49,17 @@ test('an assignment is sent once for as long as its targets are the same', () =>
     [2, ['mail']],
   ]);
 });
+
+test('a target that is watched anew in the same way is kept since its node has watched it', () => {
+  const { all, sent } = assignments();
+  const [shop, again, mail] = [entryOf('shop'), entryOf('shop'), entryOf('mail')];
+  all.put('de1', [shop, mail]);
+  all.put('us1', [shop, mail]);
+  all.heard('de1', 1, 100, [shop, mail]);
+  for (const node of ['de1', 'us1']) all.put(node, [again, mail]);
+  expect(sent).toHaveLength(2);
+  expect(again.kept).toEqual([['de1', 100]]);
+  expect(mail.kept).toEqual([['de1', 100]]);
+  all.heard('us1', 1, 200, [again, mail]);
+  expect(again.kept.at(-1)).toEqual(['us1', 200]);
+});

@@ -295,3 +295,26 @@ test('a node has its vote from its first word on, not from when nodes are looked
   expect(stored).toEqual(['de1']);
   watching[Symbol.dispose]();
 });
+
+test('a target that is watched anew in the same way waits for all its nodes', async () => {
+  const { clock, watch, see, watching } = hub('de1', 'us1');
+  const { watched } = watch('shop');
+  await clock.advance(100);
+  watched.cut();
+  const { rounds } = watch('shop');
+  await clock.advance(100);
+  const due = createNextDue({ kind: 'every', everyMs: 60_000 }, 'shop')(clock.now()) ?? 0;
+  await clock.advance(due - clock.now() + 50);
+  see('de1', 'shop', due);
+  await clock.advance(1_000);
+  expect(rounds).toEqual([]);
+  see('us1', 'shop', due);
+  await clock.advance(1_000);
+  expect(rounds.map(({ votes }) => votes.map(({ node, outcome }) => [node.name, outcome.status]))).toEqual([
+    [
+      ['de1', 'up'],
+      ['us1', 'up'],
+    ],
+  ]);
+  watching[Symbol.dispose]();
+});
