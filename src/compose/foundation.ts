@@ -10,7 +10,7 @@ import type { ConfigSource } from '#config/apply/reload.ts';
 import type { HistoryReader } from '#history/reader.ts';
 import type { Clock } from '#kernel/clock.ts';
 import type { LatenessSummary } from '#kernel/lateness.ts';
-import { unlimitYoungGeneration } from '#kernel/young-generation.ts';
+import { expectMuch } from '#kernel/young-generation.ts';
 import type { HubFigures } from '#metrics/hub.ts';
 import { createMetrics, type Metrics } from '#metrics/metrics.ts';
 import type { StoreFigures } from '#metrics/store.ts';
@@ -53,7 +53,7 @@ export async function openFoundation(
     log,
     version,
     shown: config.metrics,
-    onManyPairs: unlimitYoungGeneration,
+    onManyPairs: expectMuch,
     sources: {
       nodes: () => shared?.nodes() ?? checking.nodes(),
       deliveries: () => store.deliveryCounts(),

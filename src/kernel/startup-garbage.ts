@@ -5,23 +5,32 @@ import type { Clock } from './clock.ts';
 // What starting made is garbage by then, and before `keepMallocSmall` returns free memory for the first time.
 const afterMs = 25_000;
 
-/**
- * Collects the garbage of this thread's start once it is over. V8 keeps it until the heap has grown by half, which takes long
- * where little is done.
- */
-export function collectStartupGarbage(clock: Clock): Disposable {
-  return clock.after(afterMs, collectGarbage);
+// In percent of what is in use. V8 would let garbage grow to three times that and keep the room.
+const usualGrowth = 50;
+let growth = usualGrowth;
+
+/** How much garbage there may be of what is in use, in percent, from the next collection on; by default 50. It holds for every thread. */
+export function limitGarbage(percent: number): void {
+  growth = percent;
 }
 
 /**
- * Collects all garbage of this thread; takes some ten milliseconds. From then on every thread collects when its heap has grown
- * by half: V8 would let garbage grow to three times what is in use and keep the room. Before, that would only delay the start.
+ * Collects the garbage of this thread's start once it is over. V8 keeps it until the heap has grown by half, which takes long
+ * where little is done, and the room for it even longer.
  */
-export function collectGarbage(): void {
-  setFlagsFromString('--heap-growing-percent=50');
+export function collectStartupGarbage(clock: Clock): Disposable {
+  return clock.after(afterMs, () => collectGarbage({ type: 'major', flavor: 'last-resort' }));
+}
+
+/**
+ * Collects all garbage of this thread; takes some ten milliseconds, and a few times that if room is given back, too. From then on
+ * every thread collects when its heap has grown by what is allowed. Before, that would only delay the start.
+ */
+export function collectGarbage(...how: readonly Readonly<Record<string, string>>[]): void {
+  setFlagsFromString(`--heap-growing-percent=${growth}`);
   // Flags are those of all threads: one that took it back would do so while another one is between these two lines.
   setFlagsFromString('--expose-gc');
   // Only contexts that are made after the flag have it.
   const collect: unknown = runInNewContext('typeof gc === "function" ? gc : null');
-  if (typeof collect === 'function') collect();
+  if (typeof collect === 'function') collect(...how);
 }

@@ -1,24 +1,36 @@
 import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8';
 import type { Clock } from './clock.ts';
+import { collectGarbage, limitGarbage } from './startup-garbage.ts';
 
 // What waits a second to be stored with others is dead before it counts as old.
 const wantedBytes = 4e6;
+// Of much that waits to be judged most would outlive that, and collecting it would take more CPU than all else.
+const wantedOfManyBytes = 24e6;
 // At the start of a program so much lives on that the room would grow at once to the most there can be.
 const afterMs = 30_000;
 const lookEveryMs = 100;
 const mostLooks = 100;
 // A full collection shrinks it again where little is made at the time.
 const againMs = 60_000;
+// Where much comes in, a small room costs more than all else.
+const soonMs = 1_000;
 
-let isUnlimited = false;
+// Of what is in use, in percent, how much garbage there may be; V8 would wait for hundreds of megabytes before it collects for the first time.
+const leastGrowth = 30;
+
+// Flags are those of the process.
+let wanted = wantedBytes;
+let widenNow: (() => void) | null = null;
 
 /**
- * Lets the room for new objects grow as V8 sees fit from now on. Of much that waits to be judged most would outlive a small room, and
- * collecting it takes more CPU than all else; it costs up to 90 MB.
+ * To be called when much comes in, as from many nodes: the room for new objects of the first thread grows to some 30 MB instead of a
+ * few, and no thread keeps more garbage than a third of what is in use.
  */
-export function unlimitYoungGeneration(): void {
-  isUnlimited = true;
-  setFlagsFromString('--semi-space-growth-factor=2');
+export function expectMuch(): void {
+  wanted = wantedOfManyBytes;
+  limitGarbage(leastGrowth);
+  collectGarbage();
+  widenNow?.();
 }
 
 /**
@@ -26,7 +38,7 @@ export function unlimitYoungGeneration(): void {
  * never more, for at its start V8 would take a hundred; threads that are made later have theirs from a flag.
  */
 export function widenYoungGeneration(clock: Clock): Disposable {
-  let timer = clock.after(afterMs, begin);
+  let timer = clock.after(wanted === wantedBytes ? afterMs : 0, begin);
 
   function begin(): void {
     if (isNarrow()) setFlagsFromString('--semi-space-growth-factor=2');
@@ -39,15 +51,23 @@ export function widenYoungGeneration(clock: Clock): Disposable {
       timer = clock.after(lookEveryMs, () => look(left - 1));
       return;
     }
-    if (isUnlimited) return;
     setFlagsFromString('--semi-space-growth-factor=1');
-    timer = clock.after(againMs, begin);
+    timer = clock.after(wanted === wantedBytes ? againMs : soonMs, begin);
   }
 
-  return { [Symbol.dispose]: () => timer[Symbol.dispose]() };
+  widenNow = () => {
+    timer[Symbol.dispose]();
+    begin();
+  };
+  return {
+    [Symbol.dispose]() {
+      widenNow = null;
+      timer[Symbol.dispose]();
+    },
+  };
 }
 
 function isNarrow(): boolean {
   const space = getHeapSpaceStatistics().find(({ space_name: name }) => name === 'new_space');
-  return space !== undefined && space.space_used_size + space.space_available_size < wantedBytes;
+  return space !== undefined && space.space_used_size + space.space_available_size < wanted;
 }

@@ -6,13 +6,16 @@ import { FakeClock } from '../../support/fake-clock.ts';
 
 const child = new URL('../../support/young-generation-child.ts', import.meta.url).pathname;
 
-test('the room for new objects is widened half a minute after the start, and again where V8 took it away', async () => {
+test('the room for new objects is widened half a minute after the start, and again where V8 took it away, and further where much is expected', async () => {
   const { stdout } = await promisify(execFile)(process.execPath, ['--no-warnings', '--expose-gc', child]);
-  const room = JSON.parse(stdout) as Record<'before' | 'widened' | 'taken' | 'again', number>;
+  const room = JSON.parse(stdout) as Record<'before' | 'widened' | 'taken' | 'again' | 'much', number>;
   expect(room.before).toBeLessThan(2e6);
   expect(room.widened).toBeGreaterThanOrEqual(4e6);
   expect(room.taken).toBeLessThan(room.widened);
   expect(room.again).toBeGreaterThanOrEqual(4e6);
+  expect(room.again).toBeLessThan(24e6);
+  expect(room.much).toBeGreaterThanOrEqual(24e6);
+  expect(room.much).toBeLessThan(64e6);
 });
 
 test('nothing is looked at any more once it is stopped', async () => {
