@@ -1,6 +1,7 @@
 import { type CheckSpec, checkOf } from '#checks/index.ts';
 import type { Config } from '#config/config.ts';
 import type { Clock } from '#kernel/clock.ts';
+import { sharing } from '#kernel/sharing.ts';
 import { dayMs } from '#kernel/units.ts';
 import type { Incident } from '#monitor/judge/incident.ts';
 import { createExpected } from '#monitor/heartbeats/expected.ts';
@@ -16,7 +17,10 @@ export interface BoardSources {
 
 /** The live state of the targets that are watched now. */
 export function boardOf({ inForce, openIncidents, clock }: BoardSources): Board {
-  const watched = ({ name, spec, labels, rules, schedule, objective }: Config['targets'][number]) => {
+  const watched = (
+    { name, spec, labels, rules, schedule, objective }: Config['targets'][number],
+    once: (rules: BoardTarget['rules']) => BoardTarget['rules'],
+  ) => {
     const everyMs = longestInterval(schedule, name, clock.now());
     return {
       everyMs,
@@ -28,12 +32,19 @@ export function boardOf({ inForce, openIncidents, clock }: BoardSources): Board 
       host: spec.host,
       labels,
       hasObjective: objective !== null,
-      rules: rules.map(({ name: rule, rule: one }) => ({
-        name: rule,
-        words: describeRule(one, checkOf(spec.type)),
-        severity: one.severity,
-      })),
+      rules: once(
+        rules.map(({ name: rule, rule: one }) => ({
+          name: rule,
+          words: describeRule(one, checkOf(spec.type)),
+          severity: one.severity,
+        })),
+      ),
     };
+  };
+  // Most targets have the same rules.
+  const watchedOf = (targets: Config['targets']) => {
+    const once = sharing<BoardTarget['rules']>();
+    return targets.map((target) => watched(target, once));
   };
   // Configured targets change by a reload only, and then they are other objects.
   let known: { readonly of: Config['targets']; readonly all: ReturnType<typeof watched>[] } | null = null;
@@ -42,7 +53,7 @@ export function boardOf({ inForce, openIncidents, clock }: BoardSources): Board 
     openIncidents,
     watched() {
       const { targets } = inForce();
-      if (known?.of !== targets) known = { of: targets, all: targets.map(watched) };
+      if (known?.of !== targets) known = { of: targets, all: watchedOf(targets) };
       return known.all;
     },
   });

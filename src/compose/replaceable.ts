@@ -6,6 +6,7 @@ import {
 } from '#compose/checking.ts';
 import type { Config } from '#config/config.ts';
 import { isSame } from '#config/apply/same.ts';
+import { EndSignal } from '#kernel/end-signal.ts';
 import { endsWithin, orAbort, sleep } from '#kernel/clock.ts';
 import { messageOf, WatchpostError } from '#kernel/errors.ts';
 import type { RoundListener, Runner, WatchHandle, WatchedTarget } from '#monitor/watch/runner.ts';
@@ -30,20 +31,20 @@ const againMs = 10_000;
 class ReplaceableWatch implements WatchHandle {
   readonly target: WatchedTarget;
   readonly listener: RoundListener;
-  readonly ended: Promise<void>;
   inner: WatchHandle | null = null;
   isStopped = false;
   readonly #followed: Set<ReplaceableWatch>;
-  #resolve = () => {};
+  readonly #ending = new EndSignal();
 
   constructor(target: WatchedTarget, listener: RoundListener, followed: Set<ReplaceableWatch>) {
     this.target = target;
     this.listener = listener;
     this.#followed = followed;
     followed.add(this);
-    this.ended = new Promise((resolve) => {
-      this.#resolve = resolve;
-    });
+  }
+
+  get ended(): Promise<void> {
+    return this.#ending.promise;
   }
 
   get underWay(): boolean {
@@ -52,8 +53,12 @@ class ReplaceableWatch implements WatchHandle {
 
   stop(): void {
     this.isStopped = true;
-    if (this.inner === null) this.end();
-    else this.inner.stop();
+    const { inner } = this;
+    if (inner === null) return this.end();
+    inner.stop();
+    void inner.ended.then(() => {
+      if (this.inner === inner) this.end();
+    });
   }
 
   cut(): void {
@@ -64,7 +69,7 @@ class ReplaceableWatch implements WatchHandle {
 
   end(): void {
     this.#followed.delete(this);
-    this.#resolve();
+    this.#ending.end();
   }
 }
 
@@ -139,11 +144,7 @@ function createParts(
   let replacements = 0;
 
   function follow(one: ReplaceableWatch): void {
-    const inner = current.runner.watch(one.target, one.listener);
-    one.inner = inner;
-    void inner.ended.then(() => {
-      if (one.inner === inner && one.isStopped) one.end();
-    });
+    one.inner = current.runner.watch(one.target, one.listener);
   }
 
   async function replaceBy(named: NodeSettings, before: CheckRunner): Promise<CheckRunner> {

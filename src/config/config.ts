@@ -3,7 +3,7 @@ import { type ConfiguredHub, hubSeedFile, resolveHub } from './hub.ts';
 import { type ConfiguredNode, nodesOf } from './nodes.ts';
 import type { LogoImage, StatusPage } from './shape/pages.ts';
 import { resolve } from 'node:path';
-import { checkOf, type CheckSpec, type NodeSelection } from '#checks/index.ts';
+import { checkOf, type CheckSpec, type CheckTypeName, type NodeSelection } from '#checks/index.ts';
 import { sha256 } from '#kernel/hash.ts';
 import type { Secret } from '#kernel/secret.ts';
 import { formatDuration } from '#kernel/units.ts';
@@ -135,6 +135,7 @@ export function resolveConfig(
   folder: string,
 ): Omit<Config, 'watched' | 'lists'> {
   const contacts = resolveContacts(file, files);
+  const rulesOf = rulesIn(file);
   const notify = Object.entries(file.notify).map(([name, entry]) => resolveNotify(name, entry, contacts, file));
   return {
     data: resolve(folder, file.data),
@@ -160,7 +161,7 @@ export function resolveConfig(
     doubtLimitMs: file.defaults.doubt_limit,
     timezone: file.defaults.timezone,
     isWritable: file.config.writable,
-    targets: targets.map((target) => resolveTarget(withSecret(target, files), file, notify)),
+    targets: targets.map((target) => resolveTarget(withSecret(target, files), file, notify, rulesOf)),
     maintenance: file.maintenance.flatMap((entry) => resolveMaintenance(entry, file.defaults.timezone)),
     exposedFiles: files.exposed,
     pages: Object.fromEntries(
@@ -222,12 +223,32 @@ function resolveNats(
   };
 }
 
+/** The rules of a target by their names. Targets that have the same share one list. */
+function rulesIn({ defaults, rules }: ConfigFile): (names: readonly string[], type: CheckTypeName) => Target['rules'] {
+  const all = new Map(Object.entries({ ...implicitRules(), ...rules }));
+  const resolveAll = (names: readonly string[], type: CheckTypeName) =>
+    withUnknown(
+      names.flatMap((name) => {
+        const rule = all.get(name);
+        return rule === undefined ? [] : [{ name, rule }];
+      }),
+      defaults.unknown_after,
+    ).map(({ name, rule }) => ({ name, rule: ruleFor(rule, checkOf(type)) }));
+  const known = new Map<string, Target['rules']>();
+  return (names, type) => {
+    const key = JSON.stringify([type, names]);
+    const resolved = known.get(key) ?? resolveAll(names, type);
+    known.set(key, resolved);
+    return resolved;
+  };
+}
+
 function resolveTarget(
   { name, keys, spec }: ValidatedTarget,
-  { defaults, ...file }: ConfigFile,
+  { defaults }: ConfigFile,
   notify: readonly ConfiguredNotify[],
+  rulesOf: ReturnType<typeof rulesIn>,
 ): Target {
-  const rules = new Map(Object.entries({ ...implicitRules(), ...file.rules }));
   return {
     name,
     spec,
@@ -236,13 +257,7 @@ function resolveTarget(
         ? { kind: 'every', everyMs: keys.every ?? defaults.every }
         : { kind: 'cron', pattern: keys.cron, timezone: keys.timezone ?? defaults.timezone },
     nodes: resolveNodes(keys.nodes ?? defaults.nodes),
-    rules: withUnknown(
-      (keys.rules ?? defaults.rules).flatMap((ruleName) => {
-        const rule = rules.get(ruleName);
-        return rule === undefined ? [] : [{ name: ruleName, rule }];
-      }),
-      defaults.unknown_after,
-    ).map(({ name: ruleName, rule }) => ({ name: ruleName, rule: ruleFor(rule, checkOf(spec.type)) })),
+    rules: rulesOf(keys.rules ?? defaults.rules, spec.type),
     recipients: resolveRecipients(keys.notify ?? defaults.notify, notify),
     labels: keys.labels,
     dependsOn: [keys.depends_on ?? []].flat(),

@@ -12,10 +12,10 @@ export class LastOfNodes {
     let index = this.#nodes.indexOf(node);
     if (index < 0) {
       index = this.#nodes.length;
-      // Not in place: a list that grows takes room for sixteen more.
-      this.#nodes = [...this.#nodes, node];
-      this.#states = [...this.#states, -1];
-      this.#seconds = [...this.#seconds, -1];
+      // Neither in place nor by spreading: such a list takes room for sixteen more, and `concat` for what it has.
+      this.#nodes = this.#nodes.concat(node);
+      this.#states = this.#states.concat(-1);
+      this.#seconds = this.#seconds.concat(-1);
     }
     this.#states[index] = status === 'unknown' ? -1 : Number(status === 'up');
     this.#seconds[index] = seconds ?? -1;

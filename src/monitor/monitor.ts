@@ -118,7 +118,7 @@ export function startMonitor(settings: MonitorSettings, ports: MonitorPorts): Mo
   const request = (target: string) => watchSet.request(target);
   const extraRounds = createExtraRounds({ clock, doubt: assessor, heldUntil, request });
   const rounds = createRounds({ assessor, memories, recorder, extraRounds, runner, events, clock });
-  const watchPorts: WatchPorts = { ...ports, events: { ...events, roundAwaited: awaited }, rounds };
+  const watchPorts: WatchPorts = { ...ports, events: { ...events, roundAwaited: awaited }, rounds, failed: reject };
   let inForce = forceOf(settings);
   const holds = createHolds({ ...ports, assessor, memories, recorder, inForce: () => inForce });
   let stopped: Promise<void> | null = null;
@@ -173,6 +173,7 @@ export function startMonitor(settings: MonitorSettings, ports: MonitorPorts): Mo
     const done = watchSet.idle().then(async () => recorder.idle());
     if (!(await endsWithin(done, clock, ms))) {
       work.abort(new Error('the monitor is stopping'));
+      watchSet.cut();
       recorder.giveUp();
       await watchSet.idle();
     }

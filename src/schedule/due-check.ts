@@ -17,27 +17,42 @@ const newsTakesMs = 300_000;
 
 /** Tells due times of a target from moments that a node made up. It takes two times as long as finding the next due time. */
 export function createDueCheck(schedule: Schedule, target: string): DueCheck {
-  const { slots } = schedule;
   const own = createNextDue(schedule, target);
-  const known = new Map<number, NextDue>();
-
-  function cutBy(ms: number): NextDue {
-    let next = known.get(ms);
-    if (next === undefined)
-      known.set(ms, (next = createNextDue({ ...schedule, slots: { ms, since: 0, beforeMs: ms } }, target)));
-    return next;
-  }
-
-  function isDue(next: NextDue, dueAt: number, laterMs: number): boolean {
-    const due = next(dueAt - laterMs - 1);
-    return due !== null && due <= dueAt;
-  }
-
+  let others: OtherWidths | null = null;
   return (dueAt, { laterMs, isLongAgo }) => {
     if (!Number.isSafeInteger(dueAt)) return false;
     if (isDue(own, dueAt, laterMs)) return true;
+    const { slots } = schedule;
     const isNew = slots !== undefined && Math.abs(dueAt - slots.since) <= newsTakesMs;
     const widths = isLongAgo ? slotWidths : isNew ? [slots.ms, slots.beforeMs] : [];
-    return widths.some((ms) => isDue(cutBy(ms), dueAt, laterMs));
+    others ??= new OtherWidths(schedule, target);
+    for (const ms of widths) if (isDue(others.cutBy(ms), dueAt, laterMs)) return true;
+    return false;
   };
+}
+
+/** The same due times cut to other widths; few targets ever need them. */
+class OtherWidths {
+  readonly #schedule: Schedule;
+  readonly #target: string;
+  readonly #known = new Map<number, NextDue>();
+
+  constructor(schedule: Schedule, target: string) {
+    this.#schedule = schedule;
+    this.#target = target;
+  }
+
+  cutBy(ms: number): NextDue {
+    let next = this.#known.get(ms);
+    if (next === undefined) {
+      next = createNextDue({ ...this.#schedule, slots: { ms, since: 0, beforeMs: ms } }, this.#target);
+      this.#known.set(ms, next);
+    }
+    return next;
+  }
+}
+
+function isDue(next: NextDue, dueAt: number, laterMs: number): boolean {
+  const due = next(dueAt - laterMs - 1);
+  return due !== null && due <= dueAt;
 }

@@ -35,17 +35,28 @@ const shortestInSlotsMs = 1_000;
  */
 export function createNextDue(schedule: Schedule, target: string): NextDue {
   const share = stableFraction(target);
-  const { slots = usualSlots } = schedule;
-  if (schedule.kind === 'every') {
-    const { everyMs } = schedule;
-    const offset = Math.floor(share * everyMs);
-    const dueOf = (tick: number) => cutTo(slots, everyMs, tick * everyMs + offset);
-    return (after) => {
-      const tick = Math.floor((after - offset) / everyMs) + 1;
-      return dueOf(tick) > after ? dueOf(tick) : dueOf(tick + 1);
-    };
-  }
-  const cron = new Cron(schedule.pattern, { timezone: schedule.timezone, paused: true });
+  return schedule.kind === 'every'
+    ? nextOfInterval(schedule, Math.floor(share * schedule.everyMs))
+    : nextOfCron(schedule, share);
+}
+
+// One closure and no more: each target has several of these.
+function nextOfInterval(
+  { everyMs, slots = usualSlots }: Schedule & { readonly kind: 'every' },
+  offset: number,
+): NextDue {
+  return (after) => {
+    const moment = (Math.floor((after - offset) / everyMs) + 1) * everyMs + offset;
+    const due = cutTo(slots, everyMs, moment);
+    return due > after ? due : cutTo(slots, everyMs, moment + everyMs);
+  };
+}
+
+function nextOfCron(
+  { pattern, timezone, slots = usualSlots }: Schedule & { readonly kind: 'cron' },
+  share: number,
+): NextDue {
+  const cron = new Cron(pattern, { timezone, paused: true });
   const tickAfter = (moment: number) => cron.nextRun(new Date(moment))?.getTime() ?? null;
   return (after) => {
     let tick = tickAfter(after - widestCronSpreadMs - 1);

@@ -107,10 +107,10 @@ export class Attendance {
   #indexOf(node: string): number {
     const index = this.#nodes.indexOf(node);
     if (index >= 0) return index;
-    // Not in place: a list that grows takes room for sixteen more.
-    this.#nodes = [...this.#nodes, node];
-    this.#since = [...this.#since, Number.POSITIVE_INFINITY];
-    this.#passed = [...this.#passed, Number.NEGATIVE_INFINITY];
+    // Neither in place nor by spreading: such a list takes room for sixteen more, and `concat` for what it has.
+    this.#nodes = this.#nodes.concat(node);
+    this.#since = this.#since.concat(Number.POSITIVE_INFINITY);
+    this.#passed = this.#passed.concat(Number.NEGATIVE_INFINITY);
     return this.#nodes.length - 1;
   }
 }

@@ -1,4 +1,5 @@
 import type { Outcome } from '#checks/index.ts';
+import { EndSignal } from '#kernel/end-signal.ts';
 import type { AssignedTarget } from '#protocol/watching.ts';
 import type { Schedule } from '#schedule/schedule.ts';
 import { rateOf } from '#schedule/slots.ts';
@@ -42,8 +43,8 @@ export interface TargetWatch extends RecurringItem, AssignmentEntry, TimedItem {
   badAt: number;
   /** How many of its rounds in a row were shed by now. */
   leftOut: number;
-  /** Called when nothing more will be heard. */
-  end: (() => void) | null;
+  /** That nothing more will be heard. */
+  readonly ending: EndSignal;
 }
 
 /** A target from now on, before anything was seen of it. */
@@ -62,7 +63,7 @@ export function createTargetWatch({
     leftOut: 0,
     work: null,
     isAsking: false,
-    end: null,
+    ending: new EndSignal(),
   };
 }
 
@@ -92,16 +93,16 @@ export interface WatchOwner {
 
 /** A watch as its user sees it. */
 export class WatchControl implements WatchHandle {
-  readonly ended: Promise<void>;
   readonly #place: TargetWatch;
   readonly #owner: WatchOwner;
 
   constructor(place: TargetWatch, owner: WatchOwner) {
     this.#place = place;
     this.#owner = owner;
-    this.ended = new Promise((resolve) => {
-      place.end = resolve;
-    });
+  }
+
+  get ended(): Promise<void> {
+    return this.#place.ending.promise;
   }
 
   get underWay(): boolean {

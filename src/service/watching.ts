@@ -145,7 +145,7 @@ export class WatchService implements Disposable {
     if (this.#places.get(place.name) === place) this.#places.delete(place.name);
     this.#wheel.remove(place.name);
     this.#change();
-    place.end?.();
+    place.ending.end();
   }
 
   /** What nodes watch stays as it is from now on: this process ends, and they go on. */

@@ -1,4 +1,5 @@
 import { type Clock, deadline } from '#kernel/clock.ts';
+import { EndSignal } from '#kernel/end-signal.ts';
 import type { Log } from '#kernel/log.ts';
 import { createWheel, type Wheel } from '#schedule/wheel.ts';
 import type { Vote } from '../judge/vote.ts';
@@ -50,21 +51,23 @@ export function watchByRuns(client: CheckServiceClient, clock: Clock, log: Log):
     watch(target, listener): WatchHandle {
       const { name, schedule } = target;
       const polled: PolledTarget = { name, schedule, target, listener, work: new AbortController(), running: null };
-      const { promise: ended, resolve } = Promise.withResolvers<void>();
+      const ending = new EndSignal();
       wheel.add(polled);
       return {
         get underWay() {
           return polled.running !== null;
         },
-        ended,
+        get ended() {
+          return ending.promise;
+        },
         stop() {
           wheel.remove(name);
-          void (polled.running ?? Promise.resolve()).then(resolve);
+          void (polled.running ?? Promise.resolve()).then(() => ending.end());
         },
         cut() {
           wheel.remove(name);
           polled.work.abort(new Error('this round was cancelled'));
-          resolve();
+          ending.end();
         },
       };
     },

@@ -30,6 +30,8 @@ export interface WatchSet {
   names(): readonly string[];
   /** No new rounds from now on. */
   stop(): void;
+  /** Ends what runs, too. */
+  cut(): void;
   /** Resolves when no watch runs any more. */
   idle(): Promise<void>;
 }
@@ -83,7 +85,6 @@ export function createWatchSet(known: Iterable<string>, options: WatchSetOptions
     if (wanted === null) places.delete(name);
     else if (!isStopping) {
       place.watch = start(wanted);
-      void place.watch.ended.catch(failed);
     }
   }
 
@@ -114,6 +115,9 @@ export function createWatchSet(known: Iterable<string>, options: WatchSetOptions
     stop() {
       isStopping = true;
       for (const { watch } of places.values()) watch?.stop();
+    },
+    cut() {
+      for (const { watch } of places.values()) watch?.cut?.();
     },
     async idle() {
       await Promise.all([...places.values()].flatMap(({ watch, change }) => [watch?.ended ?? [], change ?? []].flat()));

@@ -31,6 +31,8 @@ export interface WatchPorts {
   readonly clock: Clock;
   readonly log: Log;
   readonly events: Pick<MonitorEvents, 'roundAwaited' | 'roundSkipped'>;
+  /** Called if a watch fails by a defect of ours. */
+  readonly failed: (error: unknown) => void;
   readonly rounds: {
     /** Where a round goes when it is over. Gives whether another one at once would make sure of it, at once or when that is known. */
     take(target: Target, round: ObservedVotes): boolean | Promise<boolean>;
@@ -41,12 +43,14 @@ export interface WatchPorts {
 
 /** The watch over one target. */
 export interface Watch {
-  /** Resolves when it has ended; rejects by a defect of ours only. */
+  /** Resolves when it has ended. */
   readonly ended: Promise<void>;
   /** Asks for a round besides the scheduled ones: at once, or a few seconds after the last one began. */
   request(): void;
   /** No new rounds from now on; one that runs goes on. */
   stop(): void;
+  /** Ends the round that runs, too. What has no rounds has none. */
+  cut?(): void;
 }
 
 // The pause before a round that makes sure of the last one.
@@ -62,7 +66,7 @@ const shortestGapMs = 3_000;
  *    it goes on with 2;
  * 4. so it does with rounds besides the schedule, one at a time with the others.
  *
- * `work` ends the round that runs.
+ * `work` ends what runs on its own account; `cut` is to be called then, too.
  */
 export function startWatch(target: Target, ports: WatchPorts, work: AbortSignal): Watch {
   return new MonitoredTarget(target, ports, work);
@@ -70,7 +74,6 @@ export function startWatch(target: Target, ports: WatchPorts, work: AbortSignal)
 
 // A class, for there is one of it for each target: closures would weigh two kilobytes.
 class MonitoredTarget implements Watch, RoundListener {
-  readonly ended: Promise<void>;
   readonly #target: Target;
   readonly #ports: WatchPorts;
   readonly #work: AbortSignal;
@@ -85,7 +88,7 @@ class MonitoredTarget implements Watch, RoundListener {
   #isStopped = false;
   #lastDueAt = Number.NEGATIVE_INFINITY;
   #lastStart = Number.NEGATIVE_INFINITY;
-  #fail: (error: unknown) => void = () => {};
+  #ended: Promise<void> | null = null;
 
   constructor(target: Target, ports: WatchPorts, work: AbortSignal) {
     this.#target = target;
@@ -93,14 +96,12 @@ class MonitoredTarget implements Watch, RoundListener {
     this.#work = work;
     this.#next = createNextDue(target.schedule, target.name);
     this.#awaitNext();
-    const watched = (this.#watched = ports.runner.watch(target, this));
-    const cut = () => watched.cut();
-    if (work.aborted) cut();
-    else work.addEventListener('abort', cut, { once: true });
-    this.ended = new Promise<void>((resolve, reject) => {
-      this.#fail = reject;
-      watched.ended.then(async () => this.#dealing).then(() => resolve(), reject);
-    }).finally(() => work.removeEventListener('abort', cut));
+    this.#watched = ports.runner.watch(target, this);
+    if (work.aborted) this.cut();
+  }
+
+  get ended(): Promise<void> {
+    return (this.#ended ??= this.#watched.ended.then(async () => this.#dealing ?? undefined));
   }
 
   round(round: ObservedVotes): Promise<void> | void {
@@ -115,7 +116,7 @@ class MonitoredTarget implements Watch, RoundListener {
       const taken = this.#take(round);
       return taken === false ? undefined : (this.#dealing = this.#deal(this.#follow(round, taken)));
     } catch (error) {
-      return this.#fail(error);
+      return this.#ports.failed(error);
     }
   }
 
@@ -142,6 +143,10 @@ class MonitoredTarget implements Watch, RoundListener {
     this.#watched.stop();
   }
 
+  cut(): void {
+    this.#watched.cut();
+  }
+
   // What was heard meanwhile comes after what was begun.
   async #deal(begun: Promise<void>): Promise<void> {
     try {
@@ -149,7 +154,7 @@ class MonitoredTarget implements Watch, RoundListener {
       for (let round = this.#heard.shift(); round !== undefined && !this.#work.aborted; round = this.#heard.shift())
         await this.#follow(round, this.#take(round));
     } catch (error) {
-      this.#fail(error);
+      this.#ports.failed(error);
     } finally {
       this.#dealing = null;
     }

@@ -1,4 +1,3 @@
-import { shownNode } from '#checks/index.ts';
 import { formatSeconds } from '#kernel/units.ts';
 import { sparkHeights, sparkPath } from '../pages/drawings.ts';
 import { rowFacts } from '../pages/overview.ts';
@@ -18,8 +17,12 @@ export type RowChange =
   | { readonly kind: 'tick'; readonly tick: RowTick }
   | { readonly kind: 'row'; readonly before: ShownState | null };
 
+const statuses = ['up', 'down', 'unknown'] as const;
+
 /** What is remembered of a row as viewers have it. */
-interface SentRow extends Pick<LiveTarget, 'votes' | 'recent' | 'rounds'> {
+interface SentRow extends Pick<LiveTarget, 'recent' | 'rounds'> {
+  /** Who voted what, as text of a character for each vote: the votes themselves would be held here when the board has newer ones. */
+  readonly votes: string;
   readonly state: ShownState;
   readonly facts: readonly unknown[];
 }
@@ -37,11 +40,23 @@ export interface RowChanges {
  */
 export function createRowChanges(pastOf: (target: LiveTarget) => Past | null): RowChanges {
   const rows = new Map<string, SentRow>();
+  const numbers = new Map<string, number>();
   let last: { readonly from: number; readonly to: number; readonly changes: ReadonlyMap<string, RowChange> } | null =
     null;
 
+  const numberOf = (node: string) => {
+    const number = numbers.get(node) ?? numbers.size;
+    numbers.set(node, number);
+    return number;
+  };
+  const textOf = (votes: LiveTarget['votes']) =>
+    String.fromCharCode(
+      ...votes.map(({ node, outcome }) => numberOf(node.name) * statuses.length + statuses.indexOf(outcome.status)),
+    );
+
   function remember(target: LiveTarget): SentRow {
-    const { votes, recent, rounds } = target;
+    const { recent, rounds } = target;
+    const votes = textOf(target.votes);
     const facts = rowFacts(target, pastOf(target));
     // The board goes on with its own list.
     const now = { votes, recent: [...recent], rounds, state: stateOf(target), facts };
@@ -53,8 +68,7 @@ export function createRowChanges(pastOf: (target: LiveTarget) => Past | null): R
     const before = rows.get(target.name);
     const now = remember(target);
     if (before === undefined) return { kind: 'row', before: null };
-    if (!isSame(before.facts, now.facts) || votesOf(before) !== votesOf(now))
-      return { kind: 'row', before: before.state };
+    if (!isSame(before.facts, now.facts) || before.votes !== now.votes) return { kind: 'row', before: before.state };
     if (before.rounds === now.rounds) return { kind: 'none' };
     const tick = now.rounds === before.rounds + 1 ? tickOf(target.name, before, now) : null;
     return tick === null ? { kind: 'row', before: before.state } : { kind: 'tick', tick };
@@ -73,9 +87,6 @@ export function createRowChanges(pastOf: (target: LiveTarget) => Past | null): R
     },
   };
 }
-
-const votesOf = ({ votes }: SentRow) =>
-  votes.map(({ node, outcome }) => `${shownNode(node.name)} ${outcome.status}`).join();
 
 const isSame = (one: readonly unknown[], other: readonly unknown[]) =>
   one.length === other.length && one.every((value, index) => value === other[index]);

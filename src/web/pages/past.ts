@@ -1,6 +1,7 @@
 import type { HistoryFigures, HistoryReader } from '#history/reader.ts';
 import { addTime, noTime, type TimeByStatus, uptimeOf } from '#history/verdict-periods.ts';
 import type { Clock } from '#kernel/clock.ts';
+import { sharing } from '#kernel/sharing.ts';
 import { dayMs } from '#kernel/units.ts';
 import type { LiveTarget } from '../state/board.ts';
 import type { DayState } from './drawings.ts';
@@ -128,6 +129,8 @@ export function createPastKeeper(reader: HistoryReader, clock: Clock, failed: (e
 
   async function lookUp(targets: readonly string[]): Promise<void> {
     const begun = renewals;
+    // Most of many targets were up all the time.
+    const [onceDays, onceDown] = [sharing<readonly DayState[]>(), sharing<readonly number[]>()];
     const budgets = new Map((await reader.budgets()).map((budget) => [budget.target, budget]));
     for (const target of targets) {
       const at = clock.now();
@@ -139,8 +142,8 @@ export function createPastKeeper(reader: HistoryReader, clock: Clock, failed: (e
         at,
         renewals: begun,
         from,
-        days: parts.map(dayOf),
-        downMs: parts.map((part) => part.time?.down ?? 0),
+        days: onceDays(parts.map(dayOf)),
+        downMs: onceDown(parts.map((part) => part.time?.down ?? 0)),
         time: verdictsFrom === null ? time : null,
         since,
         budget: budgets.get(target) ?? null,

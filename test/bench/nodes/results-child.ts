@@ -51,7 +51,8 @@ function createLocal(name: string): Transport & { retime(aheadMs: number): void 
         lagSeconds: 0,
       },
     ],
-    run: async () => failed(failure('node', 'internal', 'it only watches')),
+    run: async (_, { spec }) =>
+      spec.type === 'tcp' ? measured : failed(failure('node', 'internal', 'it has no such check')),
     assign(_, { number, targets }) {
       const local = targets.map((one): LocalTarget => ({ ...one, place: 0, refusal: null }));
       listener?.watching(name, number, watching.assign(local));
