@@ -55,6 +55,12 @@ export function tellUnknown({ program }: Hub, from: number, to: number): void {
     );
 }
 
+/** How many incidents were opened so far. */
+export function incidentsOf({ program }: Hub): number {
+  const [row] = query(program.database, `SELECT count(*) AS count FROM incidents WHERE rule = 'down'`);
+  return Number(row?.['count'] ?? 0);
+}
+
 /** Rounds that began nowhere since the start, as the program counts them. */
 export async function skippedRounds({ running }: Hub): Promise<number> {
   const text = await (await fetch(`${running.url}/metrics`)).text();

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { failed, failure } from '#checks/index.ts';
+import { type CheckSpec, failed, failure, type Outcome } from '#checks/index.ts';
 import { systemClock } from '#kernel/clock.ts';
 import { systemRandom } from '#kernel/random.ts';
 import { Secret } from '#kernel/secret.ts';
@@ -9,10 +9,11 @@ import type { NodeListener, Transport } from '#service/ports.ts';
 import type { Account } from '#transport/nats/connection.ts';
 import { startRemoteNode } from '#transport/nats/node.ts';
 import { measured, memorySpool, quiet } from '../../support/remote-nodes.ts';
-import { nodeInfo } from '../../support/votes.ts';
+import { down, nodeInfo } from '../../support/votes.ts';
 
 // Many nodes in one process that watch what a hub assigns them, with the wheel and the batches of real nodes; their checks take no
-// time. It tells how many results they sent and how many wait, whenever it is asked, and ends when the other side lets go.
+// time. It tells how many results they sent and how many wait, whenever it is asked, takes hosts that are down from then on, and ends
+// when the other side lets go.
 type Written = Omit<Account, 'seed'> & { readonly seed: string };
 
 export interface Sent {
@@ -21,15 +22,19 @@ export interface Sent {
 }
 
 let results = 0;
+// Targets that are down, by their hosts.
+let hostsDown: ReadonlySet<string> = new Set();
+
+const outcomeOf = ({ host }: CheckSpec): Outcome => (hostsDown.has(host) ? down() : measured);
 
 function createLocal(name: string): Transport & { retime(aheadMs: number): void } {
   let listener: NodeListener | null = null;
   let ahead = 0;
   const watching = watchTargets({
     agent: {
-      async run(_, __, listener) {
+      async run({ spec }, __, listener) {
         listener?.onStarted?.(systemClock.now());
-        return measured;
+        return outcomeOf(spec);
       },
     },
     clock: systemClock,
@@ -52,7 +57,7 @@ function createLocal(name: string): Transport & { retime(aheadMs: number): void 
       },
     ],
     run: async (_, { spec }) =>
-      spec.type === 'tcp' ? measured : failed(failure('node', 'internal', 'it has no such check')),
+      spec.type === 'tcp' ? outcomeOf(spec) : failed(failure('node', 'internal', 'it has no such check')),
     assign(_, { number, targets }) {
       const local = targets.map((one): LocalTarget => ({ ...one, place: 0, refusal: null }));
       listener?.watching(name, number, watching.assign(local));
@@ -84,7 +89,11 @@ const nodes = accounts.map((account, index) =>
     log: quiet,
   }),
 );
-process.on('message', () => {
+process.on('message', (asked: 'how many?' | { readonly down: readonly string[] }) => {
+  if (asked !== 'how many?') {
+    hostsDown = new Set(asked.down);
+    return;
+  }
   const waiting = spools.reduce((sum, { size }) => sum + size, 0);
   process.send?.({ results, waiting } satisfies Sent);
 });

@@ -6,7 +6,7 @@ import { cpuSeconds, memoryBytes } from '../tools/processes.ts';
 import { limitCpu } from '../tools/cpu-limit.ts';
 import { figure, printTable } from '../tools/table.ts';
 import { watchResponses } from './responses.ts';
-import { type Hub, startHub, storedBetween, tellUnknown, tellWarnings } from './hub.ts';
+import { type Hub, incidentsOf, startHub, storedBetween, tellUnknown, tellWarnings } from './hub.ts';
 import type { Sent } from './results-child.ts';
 
 // What nodes see of what they watch, on its way into one hub: a real nats-server, the real program as the hub, which judges, stores
@@ -21,6 +21,9 @@ export interface ResultsLoad {
 }
 
 const everySeconds = 10;
+// Targets that go down while results are counted.
+const outages = 5;
+const lookForIncidentsMs = 250;
 const settleMs = 5_000;
 // Until it skips as much as it will go on to.
 const fallBehindMs = 30_000;
@@ -52,10 +55,13 @@ export async function measureResults(loads: readonly ResultsLoad[]): Promise<voi
       'bare p99 ms',
       '/metrics max ms',
       '/ max ms',
+      'outage s',
     ],
     rows,
   );
 }
+
+const hostOf = (index: number) => `192.0.2.${1 + (index % 250)}:${1_000 + index}`;
 
 async function measure({ nodes: count, perSecond, seconds, share }: ResultsLoad): Promise<string[]> {
   const names = Array.from({ length: count }, (_, index) => `zz${index + 1}`);
@@ -66,10 +72,7 @@ async function measure({ nodes: count, perSecond, seconds, share }: ResultsLoad)
     defaults: { every: `${everySeconds}s`, rules: ['down'] },
     rules: { down: { failing: 'majority', rounds: 2, recover: 2 } },
     targets: Object.fromEntries(
-      Array.from({ length: targets }, (_, index) => [
-        `target-${index}`,
-        { check: 'tcp', host: `192.0.2.${1 + (index % 250)}:${1_000 + index}` },
-      ]),
+      Array.from({ length: targets }, (_, index) => [`target-${index}`, { check: 'tcp', host: hostOf(index) }]),
     ),
   });
   let limit: Disposable | null = null;
@@ -93,6 +96,7 @@ async function measure({ nodes: count, perSecond, seconds, share }: ResultsLoad)
     await pause(from - Date.now());
     const before = { hub: cpuSeconds(pid), nodes: cpuSeconds(child.pid ?? 0) };
     responses.restart();
+    const outageMs = reportOutages(hub, child);
     await pause(seconds * 1_000);
     const { health, bare: bareMs, metrics, page } = responses.figures();
     responses[Symbol.dispose]();
@@ -119,6 +123,7 @@ async function measure({ nodes: count, perSecond, seconds, share }: ResultsLoad)
       bareMs.toFixed(0),
       metrics.toFixed(0),
       page.toFixed(0),
+      ((await outageMs) / 1_000).toFixed(1),
     ];
   } finally {
     for (const one of [child, bare]) {
@@ -130,6 +135,17 @@ async function measure({ nodes: count, perSecond, seconds, share }: ResultsLoad)
       await once(hub.running.process, 'exit');
     limit?.[Symbol.dispose]();
   }
+}
+
+// The longest time until the incident of a target that went down is stored.
+async function reportOutages(hub: Hub, child: ChildProcess): Promise<number> {
+  const begun = Date.now();
+  child.send({ down: Array.from({ length: outages }, (_, index) => hostOf(index)) });
+  while (incidentsOf(hub) < outages) {
+    if (Date.now() - begun > patienceMs) return Number.NaN;
+    await pause(lookForIncidentsMs);
+  }
+  return Date.now() - begun;
 }
 
 // A hub that has just started gathers for up to a minute what its nodes have kept. Then each target was seen, and little waits.
