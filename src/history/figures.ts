@@ -61,19 +61,24 @@ function waitingFor(
   return read.some(isOlder) ? since : null;
 }
 
-/** The same for parts of a span that follow each other, each source looked into once. */
+/**
+ * The same for parts of a span that follow each other, each source looked into once. `isTimeOnly`: results are read only if they are
+ * older than verdicts, for then the time of the span is not known.
+ */
 export function partsRead(
   source: HistorySource,
   target: string,
   node: string | null,
   parts: readonly TimeSpan[],
   now: number,
+  isTimeOnly = false,
 ): readonly FiguresSource[] {
   const [first] = parts;
   const last = parts.at(-1);
   if (first === undefined || last === undefined) return [];
+  const since = node === null ? source.verdictsFrom(target) : null;
   const kept = source.kept();
-  const pieces = parts.map((part) => cover(part, kept));
+  const pieces = isTimeOnly && since === null ? [] : parts.map((part) => cover(part, kept));
   const periods = node === null ? source.periods(target, { from: first.from, to: last.to }) : [];
   const starts = periods.map((period) => period.from);
   const rows = {
@@ -81,7 +86,6 @@ export function partsRead(
     hours: rowsWithin(source, target, node, pieces.flat(), 'hours'),
     results: rowsWithin(source, target, node, pieces.flat(), 'results'),
   };
-  const since = node === null ? source.verdictsFrom(target) : null;
   return parts.map((part, index) => {
     const own = (pieces[index] ?? []).map((piece) => ({ piece, rows: takeWithin(rows[piece.of], piece) }));
     const within = periodsIn(periods, starts, part);

@@ -11,7 +11,7 @@ const defaultPoints = 300;
 export async function readSeries(
   source: HistorySource,
   targets: readonly string[],
-  { from, to, node: named, stepMs, points = defaultPoints, quantiles = [] }: Omit<SeriesQuery, 'of'>,
+  { from, to, node: named, stepMs, points = defaultPoints, quantiles = [], isTimeOnly }: Omit<SeriesQuery, 'of'>,
   now: number,
 ): Promise<FiguresSeries> {
   const node = named ?? null;
@@ -21,7 +21,7 @@ export async function readSeries(
   const parts = partsOf({ from, to }, step);
   const perTarget: (readonly FiguresSource[])[] = [];
   for (const target of targets) {
-    perTarget.push(partsRead(source, target, node, parts, now));
+    perTarget.push(partsRead(source, target, node, parts, now, isTimeOnly));
     await nextTurn();
   }
   const figures = parts.map((part, index) =>

@@ -67,6 +67,24 @@ test('figures of a target count its downtime by verdicts, and its answers and ti
   expect(figures.latency?.mean).toBeCloseTo((0.01 + 0.02 + 0.03 + 0.04 + 0.07 + 0.08 + 0.09 + 0.1 + 0.7) / 15);
 });
 
+test('a series of the time alone has the time of the whole one, and reads no results once all verdicts are there', async () => {
+  const { store, reader, clock } = open([knownTarget('shop')]);
+  await play(store, clock);
+  const query = { of: { target: 'shop' }, from: start, to: start + 10 * minute, points: 20 };
+  const timesOf = async (isTimeOnly: boolean) => {
+    const { parts } = await reader.series({ ...query, isTimeOnly });
+    return parts.map(({ time, since, uptime, verdictsFrom }) => ({ time, since, uptime, verdictsFrom }));
+  };
+  const whole = await timesOf(false);
+  expect(whole.map(({ uptime }) => uptime)).toEqual([1, 1, 1, 1, 0, 0, 1, 1, 1, 1]);
+  expect(await timesOf(true)).toEqual(whole);
+
+  while (store.upkeep());
+  expect(await timesOf(true)).toEqual(whole);
+  const { parts } = await reader.series({ ...query, isTimeOnly: true });
+  expect(parts.map(({ answers }) => answers.up)).toEqual(parts.map(() => 0));
+});
+
 test('excluded time counts for nothing in figures, series, periods and budgets, and results stay as they were', async () => {
   const objective = { ratio: 0.5, overMs: 60 * minute };
   const { store, reader, clock } = open([knownTarget('shop', { objective }), knownTarget('mail')]);

@@ -135,17 +135,16 @@ export function createPastKeeper(reader: HistoryReader, clock: Clock, failed: (e
     for (const target of targets) {
       const at = clock.now();
       const from = (Math.floor(at / dayMs) - 89) * dayMs;
-      const span = { of: { target }, from, to: at };
-      const { parts } = await reader.series({ ...span, stepMs: dayMs });
-      const { time, since, verdictsFrom } = await reader.figures(span);
+      const { parts } = await reader.series({ of: { target }, from, to: at, stepMs: dayMs, isTimeOnly: true });
+      const isKnown = parts.every(({ verdictsFrom }) => verdictsFrom === null);
       known.set(target, {
         at,
         renewals: begun,
         from,
         days: onceDays(parts.map(dayOf)),
         downMs: onceDown(parts.map((part) => part.time?.down ?? 0)),
-        time: verdictsFrom === null ? time : null,
-        since,
+        time: isKnown ? parts.reduce((sum, { time }) => addTime(sum, time ?? noTime), noTime) : null,
+        since: parts.find((part) => part.since !== null)?.since ?? null,
         budget: budgets.get(target) ?? null,
       });
     }

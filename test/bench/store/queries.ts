@@ -48,7 +48,13 @@ const asks: readonly (readonly [string, Ask])[] = [
   [
     '90 days of overview',
     async (reader, target) =>
-      reader.series({ of: { target }, from: Math.floor(end / dayMs) * dayMs - 89 * dayMs, to: end, stepMs: dayMs }),
+      reader.series({
+        of: { target },
+        from: Math.floor(end / dayMs) * dayMs - 89 * dayMs,
+        to: end,
+        stepMs: dayMs,
+        isTimeOnly: true,
+      }),
   ],
   [
     'table of a page',

@@ -73,6 +73,8 @@ describe.each(schemas)('a database of schema %i', (schema) => {
     const figuresOf = (target: string) => reader.figures({ ...span, of: { target } });
     if (schema < firstWithVerdicts) {
       expect(await figuresOf('shop')).toMatchObject({ uptime: null, verdictsFrom: Infinity });
+      const { parts } = await reader.series({ ...span, of: { target: 'shop' }, isTimeOnly: true });
+      expect(parts.some(({ verdictsFrom }) => verdictsFrom === Infinity)).toBe(true);
     }
     while (store.upkeep());
     expect(await figuresOf('shop')).toMatchObject({ uptime: 0, verdictsFrom: null });
