@@ -230,6 +230,7 @@ function monitorPages(
   const map = () => mapPart(checking.statuses(), assets);
   const stream = { clock, version: () => board.version, onChange: (listener: () => void) => board.onChange(listener) };
   const overview = overviewEvents({ board, past, map, reload: () => reloads()[0] ?? null, clock });
+  const overviewStream = createStream({ ...stream, since: overview.since });
   return monitorRoutes({
     site,
     assets,
@@ -255,8 +256,8 @@ function monitorPages(
     edits,
     devices,
     canCheck,
-    overviewStream: createStream({ ...stream, since: overview.since }),
-    rememberRows: (targets) => overview.remember(targets),
+    overviewStream,
+    rememberRows: async (targets) => overview.remember(targets, () => overviewStream.viewers === 0),
     changeStream: createStream({ ...stream, since: stateEvents(board) }),
     clock,
   });

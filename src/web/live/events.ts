@@ -90,7 +90,7 @@ export function overviewEvents({ board, past, map, reload, clock }: OverviewSour
     if (ticks.length > 0) patch.ticks = ticks;
     return Object.keys(patch).length === 0 ? [] : [{ event: 'patch', data: patch }];
   };
-  return { since, remember: (targets: readonly LiveTarget[]) => rows.remember(targets) };
+  return { since, remember: rows.remember };
 }
 
 const wasShown = (before: ShownState, { state }: OverviewFilter) => state === '' || state === before;

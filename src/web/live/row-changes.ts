@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { formatSeconds } from '#kernel/units.ts';
 import { sparkHeights, sparkPath } from '../pages/drawings.ts';
 import { rowFacts } from '../pages/overview.ts';
@@ -17,6 +18,8 @@ export type RowChange =
   | { readonly kind: 'tick'; readonly tick: RowTick }
   | { readonly kind: 'row'; readonly before: ShownState | null };
 
+// A millisecond or two.
+const rememberedAtOnce = 200;
 const statuses = ['up', 'down', 'unknown'] as const;
 
 /** What is remembered of a row as viewers have it. */
@@ -28,8 +31,11 @@ interface SentRow extends Pick<LiveTarget, 'recent' | 'rounds'> {
 }
 
 export interface RowChanges {
-  /** Remembers all rows as they are: a viewer that comes has them. */
-  remember(targets: readonly LiveTarget[]): void;
+  /**
+   * Remembers all rows as they are, some at a time: a viewer that comes has them. It stops when `isWanted` says no, because then viewers
+   * may have older ones; those that it has not come to are sent whole.
+   */
+  remember(targets: readonly LiveTarget[], isWanted: () => boolean): Promise<void>;
   /** What has become of these targets between two versions. The same for every view that asks. */
   between(from: number, to: number, changed: readonly LiveTarget[]): ReadonlyMap<string, RowChange>;
 }
@@ -75,9 +81,12 @@ export function createRowChanges(pastOf: (target: LiveTarget) => Past | null): R
   }
 
   return {
-    remember(targets) {
-      rows.clear();
-      for (const target of targets) remember(target);
+    async remember(targets, isWanted) {
+      if (isWanted()) rows.clear();
+      for (let from = 0; from < targets.length && isWanted(); from += rememberedAtOnce) {
+        for (const target of targets.slice(from, from + rememberedAtOnce)) remember(target);
+        await nextTurn();
+      }
     },
     between(from, to, changed) {
       if (last?.from === from && last.to === to) return last.changes;

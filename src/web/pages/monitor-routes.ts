@@ -35,8 +35,8 @@ export interface MonitorPages extends TargetPages {
   readonly actions: Actions;
   readonly devices: DevicePages;
   readonly overviewStream: Stream;
-  /** The rows that the stream goes on from. */
-  readonly rememberRows: (targets: readonly LiveTarget[]) => void;
+  /** Has the stream go on from these rows, unless it has viewers, who have others. */
+  readonly rememberRows: (targets: readonly LiveTarget[]) => Promise<void>;
 }
 
 const incidentsShown = 200;
@@ -83,8 +83,7 @@ function addOverview(app: FastifyInstance, pages: MonitorPages): void {
     };
     await drawRows(value);
     const content = overviewContent(value, assets);
-    // Otherwise they are as its viewers have them.
-    if (pages.overviewStream.viewers === 0) pages.rememberRows(targets);
+    await pages.rememberRows(targets);
     return { title: overviewSentence(value), content, since, again: targets.some((one) => past.of(one) === null) };
   }
 

@@ -67,7 +67,7 @@ async function serve() {
     board,
     clock,
     play,
-    load: () => events.remember(board.targets()),
+    load: async () => events.remember(board.targets(), () => true),
     url: `http://127.0.0.1:${server.addr().port}/live`,
   };
 }
@@ -90,7 +90,7 @@ test.each([
 ])('a viewer receives less than 2 kB a second of 50 checks a second: $name', async ({ warmUp }) => {
   const { play, load, url } = await serve();
   await play(warmUp);
-  load();
+  await load();
   const { bytes } = await openStream(url);
   await play(10);
   const before = bytes();
@@ -103,7 +103,7 @@ test.each([
 test('a packed stream is one whole gzip file, whoever came when', async () => {
   const { play, load, clock, board, url } = await serve();
   await play(60);
-  load();
+  await load();
   const [packed, plain] = [await openStream(url), await openStream(url, {})];
   await play(5);
   const late = await openStream(`${url}?since=${board.version - 20}`);
