@@ -6,6 +6,7 @@ import { protobuf } from './protobuf-format.ts';
 import type { Register, ShownFamily } from './register.ts';
 import type { MetricSeries } from './series.ts';
 import { type Format, openMetrics, plainText } from './text-format.ts';
+import { createTextParts } from './text-parts.ts';
 
 /** A request for the metrics. */
 export interface ScrapeRequest {
@@ -43,7 +44,7 @@ interface WritePlan {
 const perSlice = 100;
 const turnMs = 10;
 // Fewer parts are less work for what packs and sends them.
-const partLength = 524_288;
+const partBytes = 524_288;
 const mostScrapers = 100;
 const youngMs = 300_000;
 
@@ -84,24 +85,20 @@ export function createScrapes({
   async function* write({ format, known, ofProgram }: WritePlan): AsyncGenerator<string | Uint8Array> {
     const isNew = ({ birth }: MetricSeries) => birth > known;
     let began = clock.elapsed();
-    let part = '';
+    const parts = createTextParts(partBytes);
     for (const family of [...register.families, ...ofProgram]) {
       let isFirst = true;
       for (const slice of slicesOf(family)) {
         const written = format.write(family, slice, { isFirst, isNew });
         isFirst = false;
-        if (typeof written !== 'string') yield written;
-        else if ((part += written).length >= partLength) {
-          yield part;
-          part = '';
-        }
+        const part = typeof written === 'string' ? parts.add(written) : written;
+        if (part !== null) yield part;
         if (clock.elapsed() - began < turnMs) continue;
         await nextTurn();
         began = clock.elapsed();
       }
     }
-    part += format.end;
-    if (part !== '') yield part;
+    for (const part of [parts.add(format.end), parts.end()]) if (part !== null) yield part;
   }
 
   async function* writeFor(format: Format, scraper: string | null): AsyncGenerator<string | Uint8Array> {

@@ -1,0 +1,33 @@
+import * as fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { createTextParts } from '#metrics/text-parts.ts';
+
+function partsOf(texts: readonly string[], partBytes: number): readonly Uint8Array[] {
+  const parts = createTextParts(partBytes);
+  return [...texts.map((text) => parts.add(text)), parts.end()].filter((part) => part !== null);
+}
+
+test('the parts are the texts in UTF-8, in their order', () => {
+  const Texts = fc.array(fc.string({ unit: 'grapheme', maxLength: 40 }));
+  fc.assert(
+    fc.property(Texts, fc.integer({ min: 1, max: 64 }), (texts, partBytes) => {
+      const parts = partsOf(texts, partBytes);
+      expect(Buffer.concat(parts)).toEqual(Buffer.from(texts.map((text) => text.toWellFormed()).join('')));
+      expect(parts.every(({ length }) => length > 0)).toBe(true);
+    }),
+  );
+});
+
+test('a text goes into the part before it if it fits, and a longer one than a part is one by itself', () => {
+  const parts = partsOf(['ab', 'cd', 'e', 'fffffff', 'g'], 4);
+  expect(parts.map((part) => Buffer.from(part).toString())).toEqual(['abcd', 'e', 'fffffff', 'g']);
+});
+
+test('begins anew after its end', () => {
+  const parts = createTextParts(8);
+  expect(parts.end()).toBeNull();
+  parts.add('ä');
+  const first = parts.end();
+  parts.add('b');
+  expect([first, parts.end()]).toEqual([Buffer.from('ä'), Buffer.from('b')]);
+});
