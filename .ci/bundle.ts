@@ -28,7 +28,7 @@ const kept = ['better-sqlite3', 'koffi', 'uplot'];
 // Packages try them and go on without.
 const optional = ['pg-native', 'bufferutil', 'utf-8-validate', 'cpu-features', /sshcrypto\.node$/];
 // Loaded by `require` when they are first used: a file for each.
-const required = ['liquidjs', 'pino-pretty', 'ssh2', 'undici/lib/llhttp/llhttp-wasm.js'];
+const required = ['json-p3', 'liquidjs', 'pino-pretty', 're2js', 'ssh2', 'tldts', 'undici/lib/llhttp/llhttp-wasm.js'];
 
 const isHttp = (name: string | RegExp) => name === 'http' || name === 'node:http';
 const builtins = builtinModules.flatMap((name) => [name, `node:${name}`]);

@@ -1,7 +1,7 @@
 import { createInterface } from 'node:readline';
 import { Writable } from 'node:stream';
 import { inspect } from 'node:util';
-import { runProgram } from '#cli/program.ts';
+import { runProgram } from '#cli/run-program.ts';
 import type { Terminal, CommandContext } from '#cli/shared/command-context.ts';
 import { goesOnEveryMs, guardStop } from '#cli/run/stop-guard.ts';
 import type { ReadStream, WriteStream } from 'node:tty';

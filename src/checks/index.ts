@@ -1,5 +1,5 @@
-import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
+import { onceFor } from '#kernel/once-for.ts';
 import type { ProbeFinding } from './as-probe.ts';
 import type {
   Capability,
@@ -190,6 +190,9 @@ export interface AnyProber {
 const noOptions = z.strictObject({});
 const same = (outcome: Outcome) => outcome;
 
+// Only outcomes from other processes are read by their shapes.
+const outcomeShapeOf = onceFor((detail: z.ZodType) => outcomeOf(detail));
+
 const byType: ReadonlyMap<string, AnyCheck> = new Map(
   checks.map((check) => {
     // Sound because every caller picks the check by the type of the very spec or outcome that it hands over.
@@ -218,9 +221,17 @@ const byType: ReadonlyMap<string, AnyCheck> = new Map(
       overApi: {},
       table: { did: 'are up', columns: [], cells: () => [] },
       ...check,
-      Outcome: outcomeOf(check.Detail),
     } as unknown as AnyCheck;
-    return [check.type, { ...erased, forStrangers: (outcome) => concealFailure(erased.forStrangers(outcome)) }];
+    return [
+      check.type,
+      {
+        ...erased,
+        forStrangers: (outcome) => concealFailure(erased.forStrangers(outcome)),
+        get Outcome() {
+          return outcomeShapeOf(check.Detail);
+        },
+      },
+    ];
   }),
 );
 
@@ -230,15 +241,3 @@ export function checkOf(type: CheckTypeName): AnyCheck {
   if (check === undefined) throw new RangeError(`no check type "${type}"`);
   return check;
 }
-
-/** The options with which `/api/v1/checks` starts the check of a spec again, without those that have their defaults. */
-export function startOptionsOf(spec: CheckSpec): Readonly<Record<string, unknown>> {
-  const { apiOptions, overApi, isForTargets } = checkOf(spec.type);
-  if (isForTargets) return {};
-  const plain = encoded(CheckSpec.parse({ ...overApi, type: spec.type, host: spec.host }));
-  const written = encoded(spec);
-  const keys = Object.keys(apiOptions.shape).filter((key) => !isDeepStrictEqual(written.get(key), plain.get(key)));
-  return Object.fromEntries(keys.map((key) => [key, written.get(key)]));
-}
-
-const encoded = (spec: CheckSpec): ReadonlyMap<string, unknown> => new Map(Object.entries(z.encode(CheckSpec, spec)));

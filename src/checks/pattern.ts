@@ -1,4 +1,5 @@
-import { RE2JS } from 're2js';
+import { createRequire } from 'node:module';
+import type * as Re2 from 're2js';
 import { z } from 'zod';
 import { messageOf } from '#kernel/errors.ts';
 
@@ -55,7 +56,7 @@ export function PatternText(options: PatternOptions = {}) {
     });
 }
 
-function wrap(regex: RE2JS, lines: boolean): Pattern {
+function wrap(regex: Re2.RE2JS, lines: boolean): Pattern {
   const test = (text: string) => regex.test(text);
   return {
     test: lines ? (text) => test(text) || (text.includes('\r') && test(text.replaceAll('\r\n', '\n'))) : test,
@@ -65,14 +66,24 @@ function wrap(regex: RE2JS, lines: boolean): Pattern {
       if (!matcher.find()) return null;
       return matcher.group(matcher.groupCount() > 0 ? 1 : 0);
     },
-    replaceAll: (text, by) => regex.matcher(text).replaceAll(RE2JS.quoteReplacement(by)),
+    replaceAll: (text, by) => regex.matcher(text).replaceAll(library().RE2JS.quoteReplacement(by)),
   };
+}
+
+const load = createRequire(import.meta.url);
+
+// Loaded with the first pattern: most programs have none, and it takes a megabyte in each thread.
+function library(): typeof Re2 {
+  // Sound because the types are those of this very package.
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+  return load('re2js') as typeof Re2;
 }
 
 // Look-arounds ahead and references to groups are what no automaton can do.
 const backtracking = /\(\?[=!]|\\[1-9]|\\k</;
 
-function compile(source: string, lines: boolean): RE2JS {
+function compile(source: string, lines: boolean): Re2.RE2JS {
+  const { RE2JS } = library();
   const why = 'cannot run in linear time: look-aheads and references to groups are not supported';
   const bare = source.replaceAll(/\\[^1-9k]/g, '');
   if (backtracking.test(bare)) throw new PatternError(why);

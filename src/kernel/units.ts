@@ -57,6 +57,11 @@ export interface Bounds {
   readonly max?: string;
 }
 
+const durationHint = 'expected a duration with its unit, such as "30s", "800ms" or "1m30s"';
+// One for all durations: a schema takes a kilobyte.
+const DurationText = z.string({ error: durationHint }).regex(durationPattern, { error: durationHint });
+const Milliseconds = z.number();
+
 /**
  * A duration with its unit (`30s`, `1m30s`, `800ms`, `14d`); milliseconds inside the program.
  * The bounds are durations too and inclusive.
@@ -64,8 +69,7 @@ export interface Bounds {
 export function Duration(bounds: Bounds = {}) {
   const min = bounds.min === undefined ? 0 : parseBound(bounds.min);
   const max = bounds.max === undefined ? Number.MAX_SAFE_INTEGER : parseBound(bounds.max);
-  const hint = 'expected a duration with its unit, such as "30s", "800ms" or "1m30s"';
-  return z.codec(z.string({ error: hint }).regex(durationPattern, { error: hint }), z.number(), {
+  return z.codec(DurationText, Milliseconds, {
     decode(text, context) {
       const ms = parseDuration(text) ?? Number.NaN;
       if (ms >= min && ms <= max) return ms;

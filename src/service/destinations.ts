@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
-import { getDomain } from 'tldts';
 import type { Resolver } from '#checks/index.ts';
+import { registeredDomain } from '#kernel/registered-domain.ts';
 import type { Clock } from '#kernel/clock.ts';
 import type { Log } from '#kernel/log.ts';
 import { networkOf } from '#kernel/network.ts';
@@ -45,7 +45,7 @@ export function createDestinationLimits(lookup: NameLookup, clock: Clock): Desti
 
   const named = (target: string): readonly string[] => {
     if (isIP(target) !== 0) return [networkOf(target)];
-    const domain = getDomain(target, { allowPrivateDomains: true }) ?? target;
+    const domain = registeredDomain(target, 'private') ?? target;
     return domain === target ? [target] : [target, domain];
   };
 

@@ -1,7 +1,7 @@
 import type { NodeInfo, NodeSelection } from '#checks/index.ts';
 import { stableFraction } from '#kernel/hash.ts';
 import type { Random } from '#kernel/random.ts';
-import type { ApiLocation } from '#protocol/version-one.ts';
+import type { ApiLocation } from '#protocol/location.ts';
 import type { NodeStatus } from './ports.ts';
 
 /**

@@ -1,8 +1,10 @@
-import { readdir, readFile } from 'node:fs/promises';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { z } from 'zod';
 import { unlessMissing } from '#kernel/files.ts';
 import { createProgram, eventually, query } from '../support/program.ts';
+import { serveHttp } from '../support/http-servers.ts';
 import { tcpServer } from '../support/tcp-servers.ts';
 
 const preload = new URL('../support/loaded-modules.js', import.meta.url).pathname;
@@ -15,6 +17,12 @@ const kinds = {
   probes: /\/src\/checks\/\w+\/probe\.ts$/,
   'used probes': /\/src\/checks\/tcp\/probe\.ts$/,
   'other probes': /\/src\/checks\/(?:http|websocket|postgres|domain)\/probe\.ts$/,
+  patterns: /\/node_modules\/re2js\//,
+  paths: /\/node_modules\/json-p3\//,
+  suffixes: /\/node_modules\/tldts\//,
+  'document of checks': /\/src\/service\/http\/openapi\.ts$/,
+  'document of the history': /\/src\/web\/history-document\.ts$/,
+  commands: /\/src\/cli\/program\.ts$/,
   'all types': /\/src\/checks\/index\.ts$/,
 };
 
@@ -23,14 +31,8 @@ test(
   { timeout: 60_000 },
   async () => {
     const server = await tcpServer(() => {});
-    const environment: NodeJS.ProcessEnv = { NODE_OPTIONS: `--import=${preload}` };
-    await using program = await createProgram({ environment });
-    const list = join(program.folder, 'modules');
-    environment['LOADED_MODULES'] = list;
-    const loaded = async (thread = '') => {
-      const urls = (await readFile(`${list}${thread}`, 'utf8')).split('\n');
-      return Object.entries(kinds).flatMap(([name, kind]) => (urls.some((url) => kind.test(url)) ? [name] : []));
-    };
+    await using watched = await createWatchedProgram();
+    const { program, loaded } = watched;
     await program.start(`data: ${program.database}
 http: { listen: "127.0.0.1:0" }
 defaults: { every: 1s, rules: [down], notify: [ops] }
@@ -46,6 +48,73 @@ targets: { shop: { check: tcp, host: "${server.host}" } }
     expect(await loaded()).toEqual(['server', 'mails', 'templates', 'all types']);
   },
 );
+
+test(
+  'libraries for patterns, paths and domains, and the documents of the API are loaded with their first use, after a reload too',
+  { timeout: 60_000 },
+  async () => {
+    await using server = await serveHttp((_, response) => response.end('{"state":"well"}'));
+    await using watched = await createWatchedProgram();
+    const { program, loaded } = watched;
+    const config = (targets: string) => `data: ${program.database}
+http: { listen: "127.0.0.1:0" }
+service: {}
+defaults: { every: 1s, rules: [down], notify: [ops] }
+notify: { ops: { email: { to: [ops@example.com] } } }
+rules: { down: { failing: any, rounds: 1 } }
+targets: {${targets}}
+`;
+    const plain = `shop: { check: http, host: "http://127.0.0.1:${server.port}" }`;
+    const { url } = await program.start(config(plain));
+    const states = async () => {
+      const answer = await fetch(`${url}/api/v1/targets`);
+      return targetStates.parse(await answer.json()).targets.map(({ name, status }) => `${name} ${status}`);
+    };
+    await eventually(30_000, async () => expect(await states()).toEqual(['shop up']));
+    expect(await loaded()).toEqual(['server', 'all types']);
+    const ofNode = ['probes', 'other probes'];
+    expect(await loaded('-of-threads')).toEqual(ofNode);
+
+    const exacting = `${plain}
+  exact: { check: http, host: "http://127.0.0.1:${server.port}", expect: { body: { regex: "w.ll", json: { path: $.state, equals: well } } } }
+  wrong: { check: http, host: "http://127.0.0.1:${server.port}", expect: { body: { json: { path: $.state, equals: ill } } } }
+`;
+    await writeFile(join(program.folder, 'watchpost.yaml'), config(exacting.replaceAll('\n  ', ', ')));
+    expect((await fetch(`${url}/-/reload`, { method: 'POST' })).status).toBe(200);
+    await eventually(30_000, async () => expect(await states()).toEqual(['exact up', 'shop up', 'wrong down']));
+    expect(await loaded()).toEqual(['server', 'patterns', 'paths', 'all types']);
+    expect(await loaded('-of-threads')).toEqual([...ofNode, 'patterns', 'paths']);
+
+    const start = await fetch(`${url}/check-tcp?host=www.example.invalid:1&max_nodes=1`, {
+      headers: { accept: 'application/json' },
+    });
+    expect(start.status).toBe(200);
+    expect(await loaded()).toEqual(['server', 'patterns', 'paths', 'suffixes', 'all types']);
+
+    for (const path of ['/openapi.json', '/api/v1/openapi.json'])
+      expect(await (await fetch(`${url}${path}`)).json()).toMatchObject({ openapi: '3.1.0' });
+    const documents = ['document of checks', 'document of the history'];
+    expect(await loaded()).toEqual(['server', 'patterns', 'paths', 'suffixes', ...documents, 'all types']);
+  },
+);
+
+const targetStates = z.object({ targets: z.array(z.object({ name: z.string(), status: z.string() })) });
+
+/** A program that lists what it and its threads load. */
+async function createWatchedProgram() {
+  const environment: NodeJS.ProcessEnv = { NODE_OPTIONS: `--import=${preload}` };
+  const program = await createProgram({ environment });
+  const list = join(program.folder, 'modules');
+  environment['LOADED_MODULES'] = list;
+  return {
+    program,
+    loaded: async (thread = ''): Promise<readonly string[]> => {
+      const urls = (await readFile(`${list}${thread}`, 'utf8')).split('\n');
+      return Object.entries(kinds).flatMap(([name, kind]) => (urls.some((url) => kind.test(url)) ? [name] : []));
+    },
+    [Symbol.asyncDispose]: async () => program[Symbol.asyncDispose](),
+  };
+}
 
 async function mailsIn(folder: string): Promise<readonly string[]> {
   return ((await unlessMissing(readdir(folder))) ?? []).filter((name) => name.endsWith('.eml'));

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
-import { runProgram } from '#cli/program.ts';
+import { runProgram } from '#cli/run-program.ts';
 import type { CommandContext } from '#cli/shared/command-context.ts';
 import { silentContext } from './silent-context.ts';
 import { mortal } from './children.ts';

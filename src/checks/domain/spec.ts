@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
-import { getDomain } from 'tldts';
 import { z } from 'zod';
+import { registeredDomain } from '#kernel/registered-domain.ts';
 import { Duration } from '#kernel/units.ts';
 import { BareWebUrl } from '#kernel/url.ts';
 import { type Endpoint, formatHost, formatHostPort, Host } from '../endpoint.ts';
@@ -40,6 +40,6 @@ export type Spec = z.output<typeof Spec>;
 
 function registered({ name }: Endpoint): string | { readonly message: string } {
   if (isIP(name) !== 0) return { message: 'is an address: give a domain, such as "example.com"' };
-  const domain = getDomain(name);
+  const domain = registeredDomain(name, 'public');
   return domain ?? { message: 'is no domain that anybody can register: give one under it, such as "example.com"' };
 }

@@ -1,4 +1,6 @@
-import { FunctionExpressionType, JSONPathEnvironment, JSONPathError, type JSONPathQuery, jsonpath } from 'json-p3';
+import { createRequire } from 'node:module';
+import type * as JsonP3 from 'json-p3';
+import type { JSONPathEnvironment, JSONPathQuery, jsonpath } from 'json-p3';
 import { messageOf } from '#kernel/errors.ts';
 import { compilePattern, PatternError } from '../pattern.ts';
 
@@ -27,7 +29,7 @@ export function compilePath(path: string): JsonPath {
       try {
         return query.query(asJson(document)).values();
       } catch (error) {
-        throw error instanceof JSONPathError ? new PathError(messageOf(error), { cause: error }) : error;
+        throw error instanceof library().JSONPathError ? new PathError(messageOf(error), { cause: error }) : error;
       }
     },
   };
@@ -45,25 +47,40 @@ function asJson(document: unknown): Json {
   return document as Json;
 }
 
-const environment = new JSONPathEnvironment();
-const texts = [FunctionExpressionType.ValueType, FunctionExpressionType.ValueType];
-for (const name of ['match', 'search'] as const) {
-  environment.functionRegister.set(name, {
-    argTypes: texts,
-    returnType: FunctionExpressionType.LogicalType,
-    call(text: unknown, source: unknown) {
-      if (typeof text !== 'string' || typeof source !== 'string') return false;
-      const pattern = compilePattern(source);
-      return name === 'match' ? pattern.matches(text) : pattern.test(text);
-    },
-  });
+const load = createRequire(import.meta.url);
+
+// Loaded with the first path: most programs have none.
+function library(): typeof JsonP3 {
+  // Sound because the types are those of this very package.
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+  return load('json-p3') as typeof JsonP3;
+}
+
+let environment: JSONPathEnvironment | null = null;
+
+function createEnvironment(): JSONPathEnvironment {
+  const { FunctionExpressionType, JSONPathEnvironment: Environment } = library();
+  const created = new Environment();
+  for (const name of ['match', 'search'] as const) {
+    created.functionRegister.set(name, {
+      argTypes: [FunctionExpressionType.ValueType, FunctionExpressionType.ValueType],
+      returnType: FunctionExpressionType.LogicalType,
+      call(text: unknown, source: unknown) {
+        if (typeof text !== 'string' || typeof source !== 'string') return false;
+        const pattern = compilePattern(source);
+        return name === 'match' ? pattern.matches(text) : pattern.test(text);
+      },
+    });
+  }
+  return created;
 }
 
 function parse(path: string): JSONPathQuery {
+  environment ??= createEnvironment();
   try {
     return environment.compile(path);
   } catch (error) {
-    throw error instanceof JSONPathError ? new PathError(messageOf(error), { cause: error }) : error;
+    throw error instanceof library().JSONPathError ? new PathError(messageOf(error), { cause: error }) : error;
   }
 }
 
@@ -85,7 +102,7 @@ function refuseSlow(query: JSONPathQuery, place: PathSegment): void {
     const wide = segment.selectors.filter((selector) => !isSingle(selector));
     if (wide.length > 1) throw new PathError(`${slow}: brackets may hold only one of "*", a slice and a filter`);
     for (const selector of wide) {
-      if (selector instanceof jsonpath.selectors.FilterSelector) {
+      if (selector instanceof library().jsonpath.selectors.FilterSelector) {
         refuseSlowExpression(selector.expression, { everywhere, isFilter: true });
       }
     }
@@ -93,12 +110,13 @@ function refuseSlow(query: JSONPathQuery, place: PathSegment): void {
 }
 
 function isSingle(selector: unknown): boolean {
-  return selector instanceof jsonpath.selectors.NameSelector || selector instanceof jsonpath.selectors.IndexSelector;
+  const { NameSelector, IndexSelector } = library().jsonpath.selectors;
+  return selector instanceof NameSelector || selector instanceof IndexSelector;
 }
 
 function refuseSlowExpression(expression: jsonpath.expressions.FilterExpression, place: PathSegment): void {
   const { FunctionExtension, InfixExpression, LogicalExpression, PrefixExpression, RelativeQuery, RootQuery } =
-    jsonpath.expressions;
+    library().jsonpath.expressions;
   if (expression instanceof LogicalExpression) refuseSlowExpression(expression.expression, place);
   if (expression instanceof PrefixExpression) refuseSlowExpression(expression.right, place);
   if (expression instanceof InfixExpression) {
@@ -120,7 +138,7 @@ function refuseSlowExpression(expression: jsonpath.expressions.FilterExpression,
 }
 
 function refuseBadPattern(pattern: unknown): void {
-  if (!(pattern instanceof jsonpath.expressions.StringLiteral)) {
+  if (!(pattern instanceof library().jsonpath.expressions.StringLiteral)) {
     throw new PathError('match() and search() take a pattern that is written out');
   }
   try {

@@ -87,7 +87,11 @@ function ownKeysOf({ heard }: AnyCheck) {
 /** Settings for targets of a check type: any key of theirs but their destination. */
 export function TypeDefaults(check: AnyCheck) {
   const { type: _type, host: _host, ...options } = check.Spec.shape;
-  return z.strictObject({ ...options, ...ownKeysOf(check) }).partial();
+  // A schema takes a kilobyte, so those that are optional already stay as they are.
+  const shape = Object.entries({ ...options, ...ownKeysOf(check) }).map(
+    ([key, value]) => [key, value instanceof z.ZodOptional ? value : z.optional(value)] as const,
+  );
+  return z.strictObject(Object.fromEntries(shape));
 }
 
 export const Defaults = z.strictObject({

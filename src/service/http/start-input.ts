@@ -2,7 +2,7 @@ import { checkOf, type CheckTypeName } from '#checks/index.ts';
 import { describeIssue, unknownKey, wordIssue } from '#kernel/schema-words.ts';
 import { parseJson } from '#kernel/json.ts';
 import { formatPath } from '#kernel/wording.ts';
-import { ApiLocation } from '#protocol/version-one.ts';
+import { ApiLocation } from '#protocol/location.ts';
 import { ApiFailure } from './failure.ts';
 import type { Parameters } from './parameters.ts';
 

@@ -7,7 +7,6 @@ import type { CheckRun } from '../check-run.ts';
 import type { LimitName } from '../limits.ts';
 import type { NodeResult, NodeStatus } from '../ports.ts';
 import { baseUrlOf, wantsPage } from './negotiate.ts';
-import { openApiDocument } from './openapi.ts';
 import { parametersOf } from './parameters.ts';
 import { sendVersion, withRun } from './results.ts';
 import type { ServiceOptions } from './settings.ts';
@@ -52,9 +51,11 @@ export function addVersionOne(app: FastifyInstance, options: ServiceOptions): vo
   });
 
   let document: string | null = null;
-  app.get('/openapi.json', async (_, reply) =>
-    reply.type(json).send((document ??= JSON.stringify(openApiDocument(options)))),
-  );
+  app.get('/openapi.json', async (_, reply) => {
+    // Nothing else needs the shapes of the answers.
+    const { openApiDocument } = await import('./openapi.ts');
+    return reply.type(json).send((document ??= JSON.stringify(openApiDocument(options))));
+  });
 }
 
 function limitsFor({ client, isStranger }: AccessGrant, { limits, maxNodes }: ServiceOptions): ApiLimits {

@@ -1,6 +1,7 @@
-import { checkOf, type CheckSpec, type Outcome, startOptionsOf } from '#checks/index.ts';
+import { checkOf, type CheckSpec, type Outcome } from '#checks/index.ts';
 import { formatSeconds } from '#kernel/units.ts';
 import type { Assets } from '../assets/assets.ts';
+import { startOptionsOf } from './start-options.ts';
 import { targetHref } from './links.ts';
 import { worldMap } from './map.ts';
 import { foreign, html, type Markup, moment, nothing, state } from './markup.ts';
