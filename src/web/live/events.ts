@@ -90,7 +90,8 @@ export function overviewEvents({ board, past, map, reload, clock }: OverviewSour
     if (ticks.length > 0) patch.ticks = ticks;
     return Object.keys(patch).length === 0 ? [] : [{ event: 'patch', data: patch }];
   };
-  return { since, remember: rows.remember };
+  const remember = async (targets: readonly LiveTarget[], isWanted: () => boolean) => rows.remember(targets, isWanted);
+  return { since, remember };
 }
 
 const wasShown = (before: ShownState, { state }: OverviewFilter) => state === '' || state === before;
