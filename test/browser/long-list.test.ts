@@ -49,6 +49,11 @@ rules: { down: { rounds: 1, recover: 1 } }
   await expect
     .poll(async () => left.allTextContents(), { timeout: waitMs })
     .toEqual([expect.stringContaining(nameOf(250))]);
+  // Rows that are drawn anew stay hidden.
+  const roundOf = async () => found.page.locator(`[data-part="t-${nameOf(0)}"]`).getAttribute('data-round');
+  const before = await roundOf();
+  await expect.poll(roundOf, { timeout: waitMs }).not.toBe(before);
+  expect(await left.allTextContents()).toEqual([expect.stringContaining(nameOf(250))]);
 
   const grouped = await open('/?group=half');
   expect(await grouped.page.locator('[data-list] > [data-order]').count()).toBe(100);

@@ -29,6 +29,7 @@ async function refresh(): Promise<boolean> {
   if (!response.ok && response.status !== 404) throw new TypeError(`the page answers ${response.status}`);
   const next = await parsed(response);
   takeOver(next);
+  filterRows();
   lists.look();
   askAgain(next);
   const { live, every } = next.body.dataset;
@@ -82,6 +83,7 @@ function showPatch({ title, parts = {}, items = [], ticks = [] }: Patch): void {
   for (const [name, markup] of Object.entries(parts)) exchange(name, markup);
   // A list begins or ends: the server draws what stands around it.
   const isOther = [...items.filter((item) => !place(item)), ...ticks.filter((tick) => !applyTick(tick))].length > 0;
+  filterRows();
   if (isOther) refreshSoon();
   if (title !== undefined && !document.documentElement.classList.contains('lost')) document.title = title;
 }
@@ -105,16 +107,21 @@ async function textOf(from: string | undefined): Promise<string> {
 }
 
 // Rows that do not match disappear while typing; Enter asks the server, which also looks at what comes later.
+let isTyped = false;
 function filterWhileTyping(): void {
   document.addEventListener('input', ({ target }) => {
     if (!(target instanceof HTMLInputElement) || target.name !== 'q') return;
-    filterRows(target);
-    void allRows().then(() => filterRows(target));
+    isTyped = true;
+    filterRows();
+    void allRows().then(filterRows);
   });
 }
 
-function filterRows({ value }: HTMLInputElement): void {
-  const text = value.trim().toLowerCase();
+/** Hides the rows that do not match what was typed; to be called when rows were drawn anew, too. */
+function filterRows(): void {
+  const field = document.querySelector<HTMLInputElement>('input[name="q"]');
+  if (!isTyped || field === null) return;
+  const text = field.value.trim().toLowerCase();
   for (const row of document.querySelectorAll<HTMLElement>('[data-list] > [data-order]'))
     row.hidden = text !== '' && !(row.textContent ?? '').toLowerCase().includes(text);
 }
