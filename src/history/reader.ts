@@ -64,7 +64,10 @@ export interface SeriesQuery extends FiguresQuery {
   readonly points?: number | undefined;
   /** Quantiles from 0 to 1 whose times are wanted of each part. */
   readonly quantiles?: readonly number[] | undefined;
-  /** Only the time is wanted: `answers` and `latency` of the parts mean nothing. It costs a fraction of the rest. Default: false. */
+  /**
+   * Only the time is wanted: `answers` and `latency` of the parts mean nothing, because results are read only if they are older than
+   * the verdicts. Default: false.
+   */
   readonly isTimeOnly?: boolean | undefined;
 }
 
