@@ -78,7 +78,7 @@ export function partsRead(
   if (first === undefined || last === undefined) return [];
   const since = node === null ? source.verdictsFrom(target) : null;
   const kept = source.kept();
-  const pieces = isTimeOnly && since === null ? [] : parts.map((part) => cover(part, kept));
+  const pieces = parts.map((part) => (isTimeOnly ? olderThan(since, cover(part, kept)) : cover(part, kept)));
   const periods = node === null ? source.periods(target, { from: first.from, to: last.to }) : [];
   const starts = periods.map((period) => period.from);
   const rows = {
@@ -97,6 +97,13 @@ export function partsRead(
       verdictsFrom: waitingFor(since, own),
     };
   });
+}
+
+// What there may be of results from before verdicts.
+function olderThan(since: number | null, pieces: readonly SpanPart[]): readonly SpanPart[] {
+  if (since === null) return [];
+  const older = pieces.filter(({ from }) => from < since);
+  return older.map((piece) => (piece.of === 'results' ? { ...piece, to: Math.min(piece.to, since) } : piece));
 }
 
 /** The figures of what was read of some targets. */
