@@ -37,9 +37,23 @@ const longestLagMs = 90_000;
 // Batches that a node has on the way.
 const mostWaiting = 5;
 
-export async function measureResults(loads: readonly ResultsLoad[]): Promise<void> {
-  const rows: string[][] = [];
-  for (const load of loads) rows.push(await measure(load));
+/** What became of a load. */
+export interface ResultsMeasured {
+  readonly load: ResultsLoad;
+  /** Stored and skipped results of each second; CPU of the hub and of the nodes for each that was stored, in microseconds. */
+  readonly perSecond: Readonly<Record<'stored' | 'skipped', number>>;
+  readonly cpuUs: Readonly<Record<'hub' | 'nodes', number>>;
+  /** Results that are unknown, that by the fault of a node, and that came after their round. */
+  readonly counts: Readonly<Record<'unknown' | 'blamed' | 'late', number>>;
+  /** Of the hub, in bytes. */
+  readonly memory: number;
+  /** How long answers took, as `ResponseTimes` has it, and how long an outage took to be stored, in milliseconds. */
+  readonly ms: Readonly<Record<'health' | 'bare' | 'metrics' | 'page' | 'outage', number>>;
+}
+
+export async function measureResults(loads: readonly ResultsLoad[]): Promise<readonly ResultsMeasured[]> {
+  const all: ResultsMeasured[] = [];
+  for (const load of loads) all.push(await measure(load));
   printTable(
     [
       'results',
@@ -57,13 +71,38 @@ export async function measureResults(loads: readonly ResultsLoad[]): Promise<voi
       '/ max ms',
       'outage s',
     ],
-    rows,
+    all.map(rowOf),
   );
+  return all;
+}
+
+/** What a load is called. */
+export const nameOf = ({ nodes, perSecond, share }: ResultsLoad) =>
+  `${nodes} nodes, ${perSecond}/s${share === null ? '' : `, ${share} core`}`;
+
+function rowOf({ load, perSecond, cpuUs, counts, memory, ms }: ResultsMeasured): string[] {
+  return [
+    nameOf(load),
+    figure(perSecond.stored),
+    figure(perSecond.skipped),
+    figure(cpuUs.hub),
+    figure(cpuUs.nodes),
+    String(counts.unknown),
+    String(counts.blamed),
+    String(counts.late),
+    (memory / 1e6).toFixed(0),
+    ms.health.toFixed(0),
+    ms.bare.toFixed(0),
+    ms.metrics.toFixed(0),
+    ms.page.toFixed(0),
+    (ms.outage / 1_000).toFixed(1),
+  ];
 }
 
 const hostOf = (index: number) => `192.0.2.${1 + (index % 250)}:${1_000 + index}`;
 
-async function measure({ nodes: count, perSecond, seconds, share }: ResultsLoad): Promise<string[]> {
+async function measure(load: ResultsLoad): Promise<ResultsMeasured> {
+  const { nodes: count, perSecond, seconds, share } = load;
   const names = Array.from({ length: count }, (_, index) => `zz${index + 1}`);
   await using nats = await startNats({ nodes: names });
   // Every node votes on every target.
@@ -109,22 +148,15 @@ async function measure({ nodes: count, perSecond, seconds, share }: ResultsLoad)
     tellUnknown(hub, from, from + seconds * 1_000);
     const { stored, unknown, late, blamed } = storedBetween(hub, from, from + seconds * 1_000);
     const expected = Math.round((targets * count * seconds) / everySeconds);
-    return [
-      `${count} nodes, ${perSecond}/s${share === null ? '' : `, ${share} core`}`,
-      figure((stored - unknown) / seconds),
-      figure((expected - stored + unknown) / seconds),
-      figure(((after.hub - before.hub) * 1e6) / stored),
-      figure(((after.nodes - before.nodes) * 1e6) / stored),
-      String(unknown),
-      String(blamed),
-      String(late),
-      (memory / 1e6).toFixed(0),
-      health.toFixed(0),
-      bareMs.toFixed(0),
-      metrics.toFixed(0),
-      page.toFixed(0),
-      ((await outageMs) / 1_000).toFixed(1),
-    ];
+    const cpuUs = (what: 'hub' | 'nodes') => ((after[what] - before[what]) * 1e6) / stored;
+    return {
+      load,
+      perSecond: { stored: (stored - unknown) / seconds, skipped: (expected - stored + unknown) / seconds },
+      cpuUs: { hub: cpuUs('hub'), nodes: cpuUs('nodes') },
+      counts: { unknown, blamed, late },
+      memory,
+      ms: { health, bare: bareMs, metrics, page, outage: await outageMs },
+    };
   } finally {
     for (const one of [child, bare]) {
       one.disconnect();
