@@ -1,7 +1,7 @@
 import { dayMs, hourMs } from '#kernel/units.ts';
 import type { HistoryFigures } from './reader.ts';
 import type { HistorySource, PastResult, SealedSums } from './source.ts';
-import { cover, type SpanPart, type TimeSpan } from './span.ts';
+import { cover, type RetentionLimits, type SpanPart, type TimeSpan } from './span.ts';
 import {
   addTime,
   noTime,
@@ -14,6 +14,8 @@ import {
 import { Tally } from './tally.ts';
 
 type FigureRow = SealedSums | PastResult;
+
+const nothing: readonly never[] = [];
 
 /** What was read of one target for one span. */
 export interface FiguresSource extends TimeSpan {
@@ -78,7 +80,7 @@ export function partsRead(
   if (first === undefined || last === undefined) return [];
   const since = node === null ? source.verdictsFrom(target) : null;
   const kept = source.kept();
-  const pieces = parts.map((part) => (isTimeOnly ? olderThan(since, cover(part, kept)) : cover(part, kept)));
+  const pieces = parts.map((part) => (isTimeOnly ? olderThan(since, part, kept) : cover(part, kept)));
   const periods = node === null ? source.periods(target, { from: first.from, to: last.to }) : [];
   const starts = periods.map((period) => period.from);
   const rows = {
@@ -100,9 +102,9 @@ export function partsRead(
 }
 
 // What there may be of results from before verdicts.
-function olderThan(since: number | null, pieces: readonly SpanPart[]): readonly SpanPart[] {
-  if (since === null) return [];
-  const older = pieces.filter(({ from }) => from < since);
+function olderThan(since: number | null, part: TimeSpan, kept: RetentionLimits): readonly SpanPart[] {
+  if (since === null || part.from >= since || part.to <= kept.daysFrom) return nothing;
+  const older = cover(part, kept).filter(({ from }) => from < since);
   return older.map((piece) => (piece.of === 'results' ? { ...piece, to: Math.min(piece.to, since) } : piece));
 }
 

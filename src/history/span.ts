@@ -46,7 +46,8 @@ function pieceAt(at: number, to: number, { daysUntil, hoursUntil, hoursFrom, res
   const hour = floorTo(at, hourMs);
   const isWholeHour = at === hour && hour + hourMs <= to;
   if (hour < hoursUntil && (isWholeHour || hour < resultsFrom)) return { of: 'hours', from: hour, to: hour + hourMs };
-  return { of: 'results', from: at, to: Math.min(to, hour + hourMs) };
+  // Nothing after it is sealed: neither days nor hours follow.
+  return { of: 'results', from: at, to: hour < hoursUntil ? Math.min(to, hour + hourMs) : to };
 }
 
 function floorTo(at: number, step: number): number {
