@@ -63,7 +63,8 @@ class EvidenceEngine implements EvidenceCollector {
       isBusy: (node) => (this.#loads.get(node) ?? 0) > 0,
       signal: this.#stopping.signal,
     });
-    this.#references = createReferences((target) => options.settings().targetOf(target.name) === target);
+    const { settings } = options;
+    this.#references = createReferences((target) => settings().targetOf(target.name) === target, settings);
   }
 
   incidentsChanged(incidents: readonly Incident[]): void {

@@ -28,14 +28,25 @@ interface Candidate {
 const mostChosen = 2;
 const mostKnown = 16;
 
-/** `isWatched` says whether a target is still configured as it was. */
-export function createReferences(isWatched: (target: Target) => boolean): References {
+/**
+ * `isWatched` says whether a target is still configured as it was. It says the same as long as `configuration` gives the same object;
+ * by default never for sure.
+ */
+export function createReferences(
+  isWatched: (target: Target) => boolean,
+  configuration: () => object = () => ({}),
+): References {
   // By node and target, the one that was reached last at the end.
   const known = new Map<string, Map<string, Candidate>>();
+  // By node: under this configuration all of as many as are known are still there.
+  const fullUnder = new Map<string, object>();
 
-  // Whether one went that is configured no more.
-  function makeRoom(candidates: Map<string, Candidate>): boolean {
+  // Whether one went that is configured no more. Asked with each vote on a target that is none of them.
+  function makeRoom(node: string, candidates: Map<string, Candidate>): boolean {
+    const inForce = configuration();
+    if (fullUnder.get(node) === inForce) return false;
     for (const [name, { target }] of candidates) if (!isWatched(target)) return candidates.delete(name);
+    fullUnder.set(node, inForce);
     return false;
   }
 
@@ -46,9 +57,10 @@ export function createReferences(isWatched: (target: Target) => boolean): Refere
         const candidates = known.get(node.name) ?? new Map<string, Candidate>();
         known.set(node.name, candidates);
         const before = candidates.get(target.name);
-        if (before === undefined && candidates.size >= mostKnown && !makeRoom(candidates)) continue;
+        if (before === undefined && candidates.size >= mostKnown && !makeRoom(node.name, candidates)) continue;
         const place = before?.target === target ? before : placeOf(target);
         if (place === null) continue;
+        if (before?.target !== target) fullUnder.delete(node.name);
         candidates.delete(target.name);
         candidates.set(target.name, { ...place, address: outcome.address });
       }

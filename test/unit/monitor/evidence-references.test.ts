@@ -85,10 +85,18 @@ test('of many targets a few are known for each node, and others take the place o
 
 test('targets that are configured no more make room for others', () => {
   let watched: readonly Target[] = [];
-  const references = createReferences((one) => watched.includes(one));
+  const asked: string[] = [];
+  const isWatched = (one: Target) => {
+    asked.push(one.name);
+    return watched.includes(one);
+  };
+  const references = createReferences(isWatched, () => watched);
   const gone = Array.from({ length: 20 }, (_, index) => tcp(`gone-${index}`, `gone-${index}.example:25`));
   watched = gone;
   for (const [index, one] of gone.entries()) references.roundDone(one, seen({ de1: `192.0.2.${index}` }));
+  const all = asked.length;
+  for (const [index, one] of gone.entries()) references.roundDone(one, seen({ de1: `192.0.2.${index}` }));
+  expect(asked).toHaveLength(all);
   const mail = tcp('mail', 'mail.example:25');
   watched = [mail];
   references.roundDone(mail, seen({ de1: '192.0.2.99' }));
