@@ -10,15 +10,17 @@ export class ShedSpans {
 
   /** Results of a node that were due then were skipped, or are read only after later ones. `now` in milliseconds since the epoch. */
   add(node: string, { from, until }: DueSpan, now: number): void {
-    const kept = (this.#spans.get(node) ?? []).filter((span) => span.until > now - keptMs);
-    const touching = kept.filter((span) => span.from <= until && span.until >= from);
-    const others = kept.filter((span) => !touching.includes(span)).slice(1 - mostSpans);
-    const all = [...touching, { from, until }];
-    const whole = {
-      from: Math.min(...all.map((span) => span.from)),
-      until: Math.max(...all.map((span) => span.until)),
-    };
-    this.#spans.set(node, [...others, whole]);
+    const kept: DueSpan[] = [];
+    const whole = { from, until };
+    for (const span of this.#spans.get(node) ?? []) {
+      if (span.until <= now - keptMs) continue;
+      if (span.from <= until && span.until >= from) {
+        whole.from = Math.min(whole.from, span.from);
+        whole.until = Math.max(whole.until, span.until);
+      } else kept.push(span);
+    }
+    kept.push(whole);
+    this.#spans.set(node, kept.length > mostSpans ? kept.slice(-mostSpans) : kept);
   }
 
   /** Whether a result of this node that was due then may have been skipped. */

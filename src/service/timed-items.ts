@@ -23,48 +23,57 @@ const turnMs = 8;
 export function createTimedItems<Item extends TimedItem>(): TimedItems<Item> {
   // An item that was added again for an earlier moment is still here for the later one: then it is due once too often.
   const steps = new Map<number, Item[]>();
-  const takeOut = (step: number, items: readonly Item[], due: Item[]) => {
-    steps.delete(step);
-    for (const item of items) {
-      item.lookAt = Number.POSITIVE_INFINITY;
-      due.push(item);
-    }
-  };
+  // What is due and was not looked at yet, from `done` on.
+  let left: Item[] = [];
+  let done = 0;
 
-  function add(item: Item, at: number): void {
-    if (at >= item.lookAt || at === Number.POSITIVE_INFINITY) return;
-    item.lookAt = at;
-    const step = Math.floor(at / stepMs);
-    const items = steps.get(step);
-    if (items === undefined) steps.set(step, [item]);
-    else items.push(item);
+  function collect(now: number): void {
+    const last = Math.floor(now / stepMs);
+    for (const [step, items] of steps) {
+      if (step > last) continue;
+      steps.delete(step);
+      if (left.length === done) [left, done] = [items, 0];
+      else for (const item of items) left.push(item);
+    }
   }
 
-  function due(now: number): readonly Item[] {
-    const found: Item[] = [];
-    const last = Math.floor(now / stepMs);
-    for (const [step, items] of steps) if (step <= last) takeOut(step, items, found);
-    return found;
+  // It can be added again from then on.
+  function takeNext(): Item | undefined {
+    const item = left[done];
+    if (item === undefined) return undefined;
+    done += 1;
+    item.lookAt = Number.POSITIVE_INFINITY;
+    return item;
   }
 
   return {
-    add,
-    due,
+    add(item, at) {
+      if (at >= item.lookAt || at === Number.POSITIVE_INFINITY) return;
+      item.lookAt = at;
+      const step = Math.floor(at / stepMs);
+      const items = steps.get(step);
+      if (items === undefined) steps.set(step, [item]);
+      else items.push(item);
+    },
+    due(now) {
+      collect(now);
+      const found: Item[] = [];
+      for (let item = takeNext(); item !== undefined; item = takeNext()) found.push(item);
+      return found;
+    },
     look(clock, action) {
-      const now = clock.now();
+      collect(clock.now());
       const began = clock.elapsed();
-      const left = due(now);
-      let done = 0;
-      for (; done < left.length && clock.elapsed() - began < turnMs; done += 1) {
-        const item = left[done];
+      while (done < left.length && clock.elapsed() - began < turnMs) {
+        const item = takeNext();
         if (item !== undefined) action(item);
       }
-      for (const item of left.slice(done)) add(item, now);
       return done === left.length;
     },
     reset() {
-      const all = [...steps.values()].flat();
+      const all = [...left.slice(done), ...[...steps.values()].flat()];
       steps.clear();
+      [left, done] = [[], 0];
       for (const item of all) item.lookAt = Number.POSITIVE_INFINITY;
       steps.set(Number.NEGATIVE_INFINITY, all);
     },
