@@ -24,8 +24,11 @@ export const Process = z.string().regex(/^[A-Za-z0-9]{1,64}$/);
 /** Since this version of the protocol nodes watch by themselves. */
 export const watchingSince = 3;
 
-const Name = z.string().min(1).max(500);
-const Revision = z.string().max(100);
+const mostName = 500;
+const mostRevision = 100;
+const mostType = 100;
+const Name = z.string().min(1).max(mostName);
+const Revision = z.string().max(mostRevision);
 const Epoch = z.string().max(64);
 const Moment = z.number();
 
@@ -99,23 +102,47 @@ const head = {
 export const BatchHead = z.object(head);
 export type BatchHead = z.output<typeof BatchHead>;
 
+/** A result as a batch has it: an observation, but the outcome of any type of check, unread. */
+export interface WireResult {
+  readonly target: string;
+  readonly revision: string;
+  /** The type of the check. */
+  readonly type: string;
+  readonly dueAt: number;
+  readonly startedAt: number;
+  readonly outcome: unknown;
+}
+
 /** Results of what a node watches, answered by a receipt once they are stored. A batch may come again until that was heard. */
-export const Batch = z.object({
-  ...head,
-  // The name of version 2 of the protocol, which nodes of earlier versions use.
-  sightings: z.array(
-    z.object({
-      target: Name,
-      revision: Revision,
-      /** The type of the check. */
-      type: z.string().max(100),
-      dueAt: z.int(),
-      startedAt: Moment,
-      outcome: z.unknown(),
-    }),
-  ),
-});
-export type Batch = z.output<typeof Batch>;
+export interface Batch extends BatchHead {
+  /** The name of version 2 of the protocol, which nodes of earlier versions use. */
+  readonly sightings: readonly WireResult[];
+}
+
+/** The results of a batch, from what its JSON says; null if they are none. By hand, for there are thousands each second. */
+export function readWireResults(written: unknown): readonly WireResult[] | null {
+  const results = isRecord(written) ? written['sightings'] : null;
+  return Array.isArray(results) && results.every(isWireResult) ? results : null;
+}
+
+function isWireResult(written: unknown): written is WireResult {
+  if (!isRecord(written)) return false;
+  const { target, revision, type, dueAt, startedAt } = written;
+  return (
+    isText(target, mostName) &&
+    target !== '' &&
+    isText(revision, mostRevision) &&
+    isText(type, mostType) &&
+    Number.isSafeInteger(dueAt) &&
+    Number.isFinite(startedAt)
+  );
+}
+
+const isText = (written: unknown, most: number): written is string =>
+  typeof written === 'string' && written.length <= most;
+
+const isRecord = (written: unknown): written is Readonly<Record<string, unknown>> =>
+  typeof written === 'object' && written !== null && !Array.isArray(written);
 
 /**
  * Whether a node sends its healthy results of rounds that were due then, if the hub takes this share of them. It is a matter of the

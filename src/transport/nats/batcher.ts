@@ -1,7 +1,7 @@
 import type { Log } from '#kernel/log.ts';
 import type { Random } from '#kernel/random.ts';
 import { messageLimit, protocolRange } from '#protocol/nodes.ts';
-import { type Batch, type BatchHead, type DueSpan, isGranted } from '#protocol/watching.ts';
+import { type BatchHead, type DueSpan, isGranted, type WireResult } from '#protocol/watching.ts';
 import type { ReceiptDelivery } from './delivery.ts';
 
 export interface BatcherOptions {
@@ -14,7 +14,7 @@ export interface BatcherOptions {
 /** Hands results on in batches, as many together as a message holds. */
 export interface Batcher {
   /** Of results that are no news, only those that the hub takes. */
-  hand(results: Batch['sightings'], isNews: boolean): void;
+  hand(results: readonly WireResult[], isNews: boolean): void;
   /** The hub takes this share of healthy results from now on. */
   granted(share: number): void;
   /** How many results it did not take since the start. */
@@ -30,7 +30,7 @@ export function createBatcher({ process, delivery, random, log }: BatcherOptions
   /** What the hub has still to hear of. */
   let unsaid: BatchHead['skipped'] = undefined;
 
-  function skip(results: Batch['sightings']): void {
+  function skip(results: readonly WireResult[]): void {
     if (results.length === 0) return;
     skipped += results.length;
     const due = spanOf(results);
@@ -43,25 +43,26 @@ export function createBatcher({ process, delivery, random, log }: BatcherOptions
     };
   }
 
-  function post(results: Batch['sightings'], news: boolean): void {
+  function post(results: readonly WireResult[], texts: readonly string[], news: boolean): void {
     const due = results.length === 0 ? unsaid?.due : spanOf(results);
     if (due === undefined) return;
     const ticket = random.id(20);
     const head: BatchHead = { kind: 'batch', protocol: [...protocolRange], ticket, process, news, due };
     const more = { results: results.length, ...(unsaid !== undefined && { skipped: unsaid }) };
     unsaid = undefined;
-    const batch: Batch = { ...head, ...more, sightings: results };
-    delivery.add(ticket, JSON.stringify(batch), news);
+    delivery.add(ticket, withResults({ ...head, ...more }, texts), news);
   }
 
   return {
     hand(results, isNews) {
-      const isSent = ({ dueAt }: Batch['sightings'][number]) => isNews || isGranted(dueAt, share);
+      const isSent = ({ dueAt }: WireResult) => isNews || isGranted(dueAt, share);
       skip(results.filter((one) => !isSent(one)));
-      let together: Batch['sightings'] = [];
+      let together: WireResult[] = [];
+      let texts: string[] = [];
       let bytes = 0;
       for (const one of results.filter(isSent)) {
-        const size = Buffer.byteLength(JSON.stringify(one)) + 1;
+        const text = JSON.stringify(one);
+        const size = Buffer.byteLength(text) + 1;
         if (size > messageLimit - batchRoom) {
           log.warn(
             { target: one.target },
@@ -70,14 +71,14 @@ export function createBatcher({ process, delivery, random, log }: BatcherOptions
           continue;
         }
         if (bytes + size > messageLimit - batchRoom) {
-          post(together, isNews);
-          together = [];
-          bytes = 0;
+          post(together, texts, isNews);
+          [together, texts, bytes] = [[], [], 0];
         }
         together.push(one);
+        texts.push(text);
         bytes += size;
       }
-      post(together, isNews);
+      post(together, texts, isNews);
     },
     granted(next) {
       share = next;
@@ -88,7 +89,12 @@ export function createBatcher({ process, delivery, random, log }: BatcherOptions
   };
 }
 
-function spanOf(results: Batch['sightings']): DueSpan {
+// As JSON of the whole would be, but no result is written twice.
+function withResults(head: BatchHead, texts: readonly string[]): string {
+  return `${JSON.stringify(head).slice(0, -1)},"sightings":[${texts.join(',')}]}`;
+}
+
+function spanOf(results: readonly WireResult[]): DueSpan {
   const dues = results.map(({ dueAt }) => dueAt);
   return { from: Math.min(...dues), until: Math.max(...dues) };
 }

@@ -1,9 +1,9 @@
 import type { Msg } from '@nats-io/transport-node';
 import type { Clock } from '#kernel/clock.ts';
 import type { Log } from '#kernel/log.ts';
-import { readJson } from '#kernel/json.ts';
+import { parseJson } from '#kernel/json.ts';
 import { agree, isCheckType, messageLimit, protocolRange, type ResultReceipt } from '#protocol/nodes.ts';
-import { Batch, batchBeginning, type Observation } from '#protocol/watching.ts';
+import { batchBeginning, type Observation, readWireResults, type WireResult } from '#protocol/watching.ts';
 import type { NodeListener, ResultBatch, UnreadBatch } from '#service/ports.ts';
 import { type BatchSummary, readBatchHead } from './batch-head.ts';
 import { createOutcomeReader } from './outcome-reader.ts';
@@ -47,17 +47,17 @@ export function createBatches(options: BatchesOptions) {
     log.warn({ node, count, reason }, 'discarded results of a node'),
   );
 
-  function sort(node: string, batch: Batch): BatchContent {
+  function sort(node: string, results: readonly WireResult[]): BatchContent {
     const usable: Observation[] = [];
     let reason: string | null = null;
-    for (const { type, outcome: written, ...observation } of batch.sightings) {
-      const outcome = isCheckType(type) ? readOutcome(observation.target, type, written) : null;
-      const why =
-        outcome === null ? `it is no outcome of a ${type} check` : refusalOf(node, { ...observation, outcome });
+    for (const { target, revision, type, dueAt, startedAt, outcome: written } of results) {
+      const outcome = isCheckType(type) ? readOutcome(target, type, written) : null;
+      const observation = outcome === null ? null : { target, revision, dueAt, startedAt, outcome };
+      const why = observation === null ? `it is no outcome of a ${type} check` : refusalOf(node, observation);
       reason = why ?? reason;
-      if (outcome !== null && why === null) usable.push({ ...observation, outcome });
+      if (observation !== null && why === null) usable.push(observation);
     }
-    const discarded = batch.sightings.length - usable.length;
+    const discarded = results.length - usable.length;
     if (discarded > 0) refused(node, discarded);
     if (reason !== null) logged(node, discarded, reason);
     return { usable, discarded, reason };
@@ -94,12 +94,12 @@ export function createBatches(options: BatchesOptions) {
   }
 
   function read(node: string, reply: string, ticket: string, data: Buffer): ResultBatch | null {
-    const batch = readJson(Batch, data.toString());
-    if (batch === null) {
+    const results = readWireResults(parseJson(data.toString()));
+    if (results === null) {
       refuse(node, reply, ticket, 'it cannot be read');
       return null;
     }
-    const { usable, discarded, reason } = sort(node, batch);
+    const { usable, discarded, reason } = sort(node, results);
     const state = usable.length === 0 && discarded > 0 ? 'refused' : 'stored';
     const answer = () => confirm(reply, { ticket, state, reason, ...(discarded > 0 && { discarded }) });
     if (usable.length > 0) return { node, observations: usable, confirm: answer };

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { systemRandom } from '#kernel/random.ts';
-import { Batch, isGranted } from '#protocol/watching.ts';
+import { type Batch, BatchHead, isGranted, readWireResults } from '#protocol/watching.ts';
 import { createBatcher } from '#transport/nats/batcher.ts';
 import { memoryLog } from '../../support/memory-log.ts';
 import { measured } from '../../support/remote-nodes.ts';
@@ -12,11 +12,18 @@ const results = (count: number, everyMs: number, from = 0) =>
     return { target: 'shop', revision: 'a', type: 'tcp', dueAt, startedAt: dueAt, outcome: measured };
   });
 
+// Throws unless it is one.
+function batchOf(payload: string): Batch {
+  const written: unknown = JSON.parse(payload);
+  const sightings = readWireResults(written);
+  if (sightings === null) throw new Error(`these are no results: ${payload}`);
+  return { ...BatchHead.parse(written), sightings };
+}
+
 function play() {
   const sent: { batch: Batch; isUrgent: boolean | undefined }[] = [];
   const delivery = {
-    add: (_: string, payload: string, isUrgent?: boolean) =>
-      void sent.push({ batch: Batch.parse(JSON.parse(payload)), isUrgent }),
+    add: (_: string, payload: string, isUrgent?: boolean) => void sent.push({ batch: batchOf(payload), isUrgent }),
   };
   const batcher = createBatcher({ process: 'p', delivery, random: systemRandom, log: memoryLog().log });
   return { batcher, sent };
