@@ -108,6 +108,9 @@ function olderThan(since: number | null, part: TimeSpan, kept: RetentionLimits):
   return older.map((piece) => (piece.of === 'results' ? { ...piece, to: Math.min(piece.to, since) } : piece));
 }
 
+// Of months of a target that was not watched then, each day has none.
+const none = new Tally();
+
 /** The figures of what was read of some targets. */
 export function figuresOf(
   reads: readonly FiguresSource[],
@@ -115,10 +118,11 @@ export function figuresOf(
   node: string | null,
   quantiles: readonly number[] = [],
 ): HistoryFigures {
-  const tally = new Tally();
+  let tally = none;
   let time: TimeByStatus | null = node === null ? noTime : null;
   for (const read of reads) {
-    if (time !== null && read.time !== null) time = addTime(time, read.time);
+    if (time !== null && read.time !== null) time = time === noTime ? read.time : addTime(time, read.time);
+    if (read.rows.length > 0 && tally === none) tally = new Tally();
     for (const row of read.rows) {
       if ('sketch' in row) tally.addSums(row);
       else tally.addResult(row);

@@ -99,6 +99,7 @@ export function verdictsSince({ from, to }: TimeSpan, periods: readonly VerdictP
 
 /** How the time of a span was spent. `periods` are all that touch it, oldest first, and the one after them if there is one. */
 export function timeIn({ from, to }: TimeSpan, periods: readonly VerdictPeriod[], now: number): TimeByStatus {
+  if (periods.length === 0) return { ...noTime, unwatched: Math.max(0, Math.min(to, now) - from) };
   const time = { ...noTime };
   const ends = endsOf(periods, now);
   for (const [index, period] of periods.entries()) {
