@@ -92,13 +92,13 @@ export function createGoodGathering({
       const inForce = settings();
       if (!inForce.lastGood || !inForce.isEnabled(target.name) || checkOf(target.spec.type).heard !== null) return;
       const known = days;
-      const due = votes.find(
-        ({ node, outcome }) =>
-          outcome.status === 'up' &&
-          !isBusy(node.name) &&
-          known.get(keyOf(target.name, node.name)) !== evidenceDay(target.name, node.name, clock.now()) &&
-          gatherer.nodes()?.includes(node.name) === true,
-      );
+      const isDue = ({ node: { name }, outcome }: Vote) =>
+        outcome.status === 'up' &&
+        !isBusy(name) &&
+        known.get(keyOf(target.name, name)) !== evidenceDay(target.name, name, clock.now());
+      const wanted = votes.filter(isDue);
+      const online = wanted.length === 0 ? null : gatherer.nodes();
+      const due = wanted.find(({ node }) => online?.includes(node.name) === true);
       if (due !== undefined) running = gather(target, due.node.name);
     },
     idle: async () => running ?? undefined,
