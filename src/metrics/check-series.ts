@@ -81,15 +81,13 @@ export function durationFamily(register: Register, bounds: readonly number[]): F
 }
 
 /** The labels of a target on a node. */
-export function createLabelsAt(): (
-  target: Pick<SeriesByNode, 'labels' | 'place'>,
-  node: string,
-) => Record<'labels' | 'place', JoinedLabels> {
+export function createLabelsAt(): (shared: LabelSet, node: string) => JoinedLabels {
   const nodes = createLabelSets();
-  return ({ labels, place }, node) => {
-    const ofNode = nodes(node, () => ({ node }));
-    return { labels: new JoinedLabels(labels, ofNode), place: new JoinedLabels(place, ofNode) };
-  };
+  return (shared, node) =>
+    new JoinedLabels(
+      shared,
+      nodes(node, () => ({ node })),
+    );
 }
 
 /** Sets of labels by what they are known by, each made once. */

@@ -1,4 +1,5 @@
 import { createLabelSets, type FactName, type SeriesByNode, type TargetNodeSeries } from './check-series.ts';
+import type { LastOfNodes } from './last-of-nodes.ts';
 import type { Register } from './register.ts';
 import { type JoinedLabels, LabelSet, Sample } from './series.ts';
 
@@ -12,17 +13,25 @@ export function createLastViews(
   summed: () => Iterable<SeriesByNode>,
   labelsAt: (target: SeriesByNode, node: string) => JoinedLabels,
 ): void {
+  // There may be hundreds of thousands.
+  function* ofNodes(target: SeriesByNode, valueAt: (last: LastOfNodes, index: number) => number | null) {
+    const { last } = target;
+    if (last === null) return;
+    for (let index = 0; index < last.count; index += 1) {
+      const value = valueAt(last, index);
+      if (value !== null) yield new Sample(labelsAt(target, last.nodeAt(index)), value, 0);
+    }
+  }
+
   const upHelp = 'What the node saw last: 1 for up, 0 for down; absent while it cannot tell.';
   register.view('watchpost_up', upHelp, function* series() {
     for (const { labels, up } of pairs()) if (up !== null) yield new Sample(labels, up, 0);
-    for (const target of summed())
-      for (const [node, up] of target.last?.states() ?? []) yield new Sample(labelsAt(target, node), up, 0);
+    for (const target of summed()) yield* ofNodes(target, (last, index) => last.stateAt(index));
   });
   const lastHelp = 'How long the last check took; absent if it had no duration.';
   register.view('watchpost_check_last_duration_seconds', lastHelp, function* series() {
     for (const { labels, seconds } of pairs()) if (seconds !== null) yield new Sample(labels, seconds, 0);
-    for (const target of summed())
-      for (const [node, seconds] of target.last?.seconds() ?? []) yield new Sample(labelsAt(target, node), seconds, 0);
+    for (const target of summed()) yield* ofNodes(target, (last, index) => last.secondsAt(index));
   });
 }
 

@@ -52,7 +52,7 @@ export function createCheckMetrics(register: Register, firstBounds: readonly num
     register,
     ofNodes,
     () => targets.values(),
-    (target, node) => labelsAt(target, node).labels,
+    ({ labels }, node) => labelsAt(labels, node),
   );
   const results = createResultCounts(register);
   createFindingViews(register, ofNodes, pairs);
@@ -68,7 +68,8 @@ export function createCheckMetrics(register: Register, firstBounds: readonly num
     if (own?.check !== check) targets.set(target, (own = seriesOf(target, check, own?.nodes)));
     let pair = own.nodes.get(node);
     if (pair === undefined) {
-      const of = node === allNodes ? own : labelsAt(own, node);
+      const { labels, place } = own;
+      const of = node === allNodes ? own : { labels: labelsAt(labels, node), place: labelsAt(place, node) };
       pair = newPair(check, of, duration.add(of.labels));
       if (node === allNodes) own.last = new LastOfNodes();
       own.nodes.set(node, pair);

@@ -45,8 +45,8 @@ export interface BegunText {
 // Prometheus gives up after ten seconds by default, and then has nothing.
 const patienceMs = 1_000;
 const oldestMs = 120_000;
-// Writing takes a third of the time at the most, unless that is half a minute.
-const restFactor = 2;
+// Writing takes a fifth of the time at the most, unless that is as long as a usual scrape interval.
+const restFactor = 4;
 const longestRestMs = 15_000;
 
 /** `write` begins to write it; what began after the first `known` series that start at 0 is at 0. */

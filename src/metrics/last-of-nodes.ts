@@ -30,20 +30,24 @@ export class LastOfNodes {
     this.#seconds = kept.map((index) => this.#seconds[index] ?? -1);
   }
 
-  /** Whether it was up, as 1 or 0, for the nodes that could tell. */
-  *states(): Generator<readonly [node: string, up: number]> {
-    yield* this.#known(this.#states);
+  /** How many nodes are known: each has an index from 0 on. */
+  get count(): number {
+    return this.#nodes.length;
   }
 
-  /** How long it took, in seconds, for the nodes whose check had a duration. */
-  *seconds(): Generator<readonly [node: string, seconds: number]> {
-    yield* this.#known(this.#seconds);
+  nodeAt(index: number): string {
+    return this.#nodes[index] ?? '';
   }
 
-  *#known(values: readonly number[]): Generator<readonly [node: string, value: number]> {
-    for (const [index, node] of this.#nodes.entries()) {
-      const value = values[index];
-      if (value !== undefined && value >= 0) yield [node, value];
-    }
+  /** Whether it was up, as 1 or 0; null if the node could not tell. */
+  stateAt(index: number): number | null {
+    return known(this.#states[index]);
+  }
+
+  /** How long it took, in seconds; null if the check had no duration. */
+  secondsAt(index: number): number | null {
+    return known(this.#seconds[index]);
   }
 }
+
+const known = (value: number | undefined) => (value === undefined || value < 0 ? null : value);

@@ -49,20 +49,27 @@ test('who asks while it is written gets the same', async () => {
   expect(await second(0)).toEqual({ text: 'writing 1 for Infinity', ageMs: 4_000 });
 });
 
-test('it is written a third of the time at the most', async () => {
-  const { take } = slowText(4);
-  await written(take, 4_000);
+test('it is written a fifth of the time at the most', async () => {
+  const { take } = slowText(2);
+  await written(take, 2_000);
   expect(await (await take(person))(7_999)).toMatchObject({ text: 'writing 1 for Infinity' });
-  expect(await (await take(person))(0)).toMatchObject({ text: 'writing 1 for Infinity', ageMs: 11_999 });
+  expect(await (await take(person))(0)).toMatchObject({ text: 'writing 1 for Infinity', ageMs: 9_999 });
+});
+
+test('it rests no longer than Prometheus usually waits between two scrapes', async () => {
+  const { take, clock } = slowText(20);
+  await written(take, 20_000);
+  await clock.advance(15_000);
+  expect(await (await take(person))(999, false)).toBeNull();
 });
 
 test('what was written before is given after a second, and the new one to the next', async () => {
   const { take, clock } = slowText(4);
   await written(take, 4_000);
-  await clock.advance(8_000);
+  await clock.advance(15_000);
   const late = await take(person);
   expect(await late(999, false)).toBeNull();
-  expect(await late(1)).toEqual({ text: 'writing 1 for Infinity', ageMs: 13_000 });
+  expect(await late(1)).toEqual({ text: 'writing 1 for Infinity', ageMs: 20_000 });
   expect(await (await take(person))(0, false)).toBeNull();
   await clock.advance(3_000);
   expect(await (await take(person))(0)).toEqual({ text: 'writing 2 for Infinity', ageMs: 4_000 });
@@ -71,7 +78,7 @@ test('what was written before is given after a second, and the new one to the ne
 test('a text that is soon written is new', async () => {
   const { take, clock } = slowText(0.1);
   await written(take, 100);
-  await clock.advance(200);
+  await clock.advance(400);
   expect(await (await take(person))(100)).toEqual({ text: 'writing 2 for Infinity', ageMs: 100 });
 });
 
