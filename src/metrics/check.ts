@@ -40,13 +40,11 @@ export function createCheckMetrics(register: Register, firstBounds: readonly num
   let isSummed = false;
   let duration = durationFamily(register, bounds);
   const targets = new Map<string, SeriesByNode>();
-  const pairs = function* all() {
-    for (const { nodes } of targets.values()) yield* nodes.values();
-  };
+  // Listed once for the many families of a scrape; null until one asks, and when any has come or gone.
+  let listed: readonly TargetNodeSeries[] | null = null;
+  const pairs = () => (listed ??= [...targets.values()].flatMap(({ nodes }) => [...nodes.values()]));
   // Of all nodes together there is no last outcome.
-  const ofNodes = function* single() {
-    if (!isSummed) yield* pairs();
-  };
+  const ofNodes = () => (isSummed ? [] : pairs());
   const labelsAt = createLabelsAt();
   createLastViews(
     register,
@@ -73,6 +71,7 @@ export function createCheckMetrics(register: Register, firstBounds: readonly num
       pair = newPair(check, of, duration.add(of.labels));
       if (node === allNodes) own.last = new LastOfNodes();
       own.nodes.set(node, pair);
+      listed = null;
     }
     return pair;
   }
@@ -88,6 +87,7 @@ export function createCheckMetrics(register: Register, firstBounds: readonly num
         if (wanted(target, node, pair)) continue;
         drop(pair);
         nodes.delete(node);
+        listed = null;
       }
       if (nodes.size === 0) targets.delete(target);
     }
@@ -128,6 +128,7 @@ export function createCheckMetrics(register: Register, firstBounds: readonly num
       if (next === isSummed) return;
       isSummed = next;
       targets.clear();
+      listed = null;
       duration.clear();
       results.clear();
     },
