@@ -8,7 +8,7 @@ import type { Latency, OutcomeCounts } from './tally.ts';
 // Pages, commands, the API, mails and metrics read history through this port and nothing else, so that a number is the same
 // everywhere. Times are milliseconds since the epoch, durations seconds, shares ratios from 0 to 1.
 
-/** How things were. It is asked for what was committed: a round that ended within the last second may be missing. */
+/** How things were. A round that ended within the last second may be missing; beside a daemon, a healthy one of the last three. */
 export interface HistoryReader {
   /** Every configured target as it is now, or those of a selection, or of a page of it, by name. */
   now(of?: Selection, page?: TargetPage): Promise<readonly TargetNow[]>;

@@ -5,7 +5,7 @@ import type { RoundRecord } from './judge/round-record.ts';
 import type { MonitorStore } from './store.ts';
 
 export interface RecorderPorts {
-  readonly store: Pick<MonitorStore, 'record'>;
+  readonly store: Pick<MonitorStore, 'record' | 'flush'>;
   readonly clock: Clock;
   readonly log: Log;
   /** Called with what was committed. */
@@ -25,7 +25,7 @@ export interface Recorder {
   keep(record: RoundRecord): Promise<boolean>;
   /** The same, without a caller that waits. */
   note(record: RoundRecord): void;
-  /** Resolves when nothing of it is on its way any more. */
+  /** Has all of it committed, without waiting for more, and resolves when nothing is on its way any more. */
   idle(): Promise<void>;
   /** Stops waiting for the store: rounds under way notify without being stored, and are not awaited. */
   giveUp(): void;
@@ -136,6 +136,7 @@ export function createRecorder(ports: RecorderPorts): Recorder {
       else if (!isEmpty(record)) void writeNoted(record);
     },
     async idle() {
+      store.flush();
       await Promise.all([...onTheWay].map(async ({ writing }) => writing));
       if (noted > 0) await new Promise<void>((resolve) => waiting.push(resolve));
     },

@@ -15,7 +15,9 @@ export interface MonitorStore extends DeliveryStore, StoredPeriods {
   /**
    * Stores a round, resolved once it is committed. What follows from it is stored whatever is there; results whose very copies
    * are there are not stored twice (`duplicate`), and others under a name that is taken get the next free one, a millisecond
-   * later. Rounds that change no state may wait up to a second to be committed together.
+   * later. Rounds that change no state may wait up to a second to be committed together, healthy ones up to three.
    */
   record(round: RoundRecord): Promise<'stored' | 'duplicate'>;
+  /** Commits what waits now, without waiting for more. */
+  flush(): void;
 }

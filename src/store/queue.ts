@@ -36,7 +36,8 @@ export interface WriteQueue {
   add(round: RoundRecord): Promise<WriteResult>;
   addLate(late: LateVote): Promise<WriteResult>;
   storeOutcomes(outcomes: readonly OutcomeInput[]): void;
-  flush(): void;
+  /** Commits what waits, or begins to, if the first of it has waited for so long; by default in any case. */
+  flush(waitedMs?: number): void;
   waitingOutcomes(): readonly OutcomeInput[];
   health(): QueueHealth;
   close(): number;
@@ -48,7 +49,13 @@ interface QueuedWork {
   reject(error: Error): void;
 }
 
+// Rounds that change nothing wait so long for others. A transaction writes some seven pages even for one result, so healthy rounds
+// wait longer for enough of them.
 const groupMs = 1_000;
+const longestGroupMs = 3_000;
+const enoughResults = 100;
+// Other processes read the file: a verdict must not expire there while the next round waits.
+const leastHoldsMs = 10_000;
 const groupLimit = 300;
 // A transaction of so many rows takes some milliseconds; what waits beyond them gets the next one, after others had a turn.
 const rowsAtOnce = 600;
@@ -57,8 +64,9 @@ const firstRetryMs = 250;
 const longestRetryMs = 10_000;
 
 /**
- * Group commit. Rounds that change nothing but the history wait up to a second for company; anything else is committed at
- * once with all that waits, in the order of arrival, but with a gap between two such commits: a storm shares its syncs.
+ * Group commit. Rounds that change nothing but the history wait up to a second for others, and healthy ones up to three while fewer
+ * than a hundred results wait. Anything else is committed at once with all that waits, in the order of arrival, but with a gap
+ * between two such commits: a storm shares its syncs.
  * No transaction is long: what is too much for one is committed in several, with a turn for others between them. While the
  * database refuses, everything waits and is tried again with growing pauses.
  */
@@ -66,6 +74,8 @@ export class CommitQueue implements WriteQueue {
   readonly #options: QueueOptions;
   #queued: QueuedWork[] = [];
   #timer: { readonly at: number; readonly handle: Disposable } | null = null;
+  /** Since when steady rounds wait, and how many results they have. */
+  #group: { readonly since: number; results: number } | null = null;
   #lastUrgentAt = Number.NEGATIVE_INFINITY;
   #retryMs = 0;
   #lastError: string | null = null;
@@ -83,7 +93,7 @@ export class CommitQueue implements WriteQueue {
       if (this.#closed) return reject(new WatchpostError('store_failed', 'the database is closed'));
       this.#queued.push({ work: { kind: 'round', round }, resolve, reject });
       if (this.#lastError !== null) return this.#makeRoom();
-      if (isSteady(round) && this.#queued.length < groupLimit) return this.#wakeIn(groupMs);
+      if (isSteady(round) && this.#queued.length < groupLimit) return this.#wakeIn(this.#groupWaitMs(round));
       const left = this.#lastUrgentAt + urgentGapMs - this.#options.clock.elapsed();
       if (left > 0) return this.#wakeIn(left);
       this.#lastUrgentAt = this.#options.clock.elapsed();
@@ -101,9 +111,11 @@ export class CommitQueue implements WriteQueue {
     });
   }
 
-  /** Commits at once what waits, unless the database refuses. */
-  flush(): void {
-    if (this.#lastError === null && !this.#closed) this.#flushAll();
+  /** Commits at once what waits, unless the database refuses, or the first steady round has waited for less than `waitedMs`. */
+  flush(waitedMs = 0): void {
+    if (this.#lastError !== null || this.#closed) return;
+    if (waitedMs > 0 && (this.#group === null || this.#options.clock.elapsed() - this.#group.since < waitedMs)) return;
+    this.#flushAll();
   }
 
   /** Commits at once. If the database refuses, the outcomes wait like everything else; a wrong row throws. */
@@ -150,9 +162,18 @@ export class CommitQueue implements WriteQueue {
     return lost.length;
   }
 
+  #groupWaitMs(round: RoundRecord): number {
+    const now = this.#options.clock.elapsed();
+    const group = (this.#group ??= { since: now, results: 0 });
+    group.results += round.votes.length;
+    const mayWait = isHealthy(round) && group.results < enoughResults;
+    return Math.max(0, group.since + (mayWait ? longestGroupMs : groupMs) - now);
+  }
+
   #flushSome(): void {
     this.#timer?.handle[Symbol.dispose]();
     this.#timer = null;
+    this.#group = null;
     try {
       if (this.#queued.length > 0) this.#commit(this.#queued.slice(0, this.#batchLength()));
     } catch (error) {
@@ -245,6 +266,11 @@ function rowsOf(work: QueuedWrite): number {
 export function isSteady(round: RoundRecord): boolean {
   const { states, incidents, deliveries, heard } = round;
   return states.length === 0 && incidents.length === 0 && deliveries.length === 0 && heard === undefined;
+}
+
+function isHealthy({ verdict, votes }: RoundRecord): boolean {
+  if (verdict?.status !== 'up' || verdict.holdsMs < leastHoldsMs) return false;
+  return votes.every(({ outcome }) => outcome.status === 'up');
 }
 
 // A notification goes out, or was sent, or its acceptance was promised: it must survive a power cut.

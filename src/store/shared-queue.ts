@@ -115,15 +115,16 @@ export class SharedQueue implements WriteQueue {
     await this.#push(make, 0, outcomes);
   }
 
-  flush(): void {
-    this.#wakeIn(0);
+  /** Sends what waits, if it has waited for so long. */
+  flush(waitedMs = 0): void {
+    this.#hurriedAt = Math.max(this.#hurriedAt, this.#options.clock.elapsed() - waitedMs);
+    const [first] = this.#pending;
+    if (first !== undefined && first.queuedAt <= this.#hurriedAt) this.#wakeIn(0);
   }
 
   /** Resolves when all that waits now is committed; rejects if some of it cannot be. */
   async idle(): Promise<void> {
-    const now = this.#options.clock.elapsed();
-    this.#hurriedAt = now;
-    this.#wakeIn(0);
+    this.flush();
     await Promise.all(this.#open);
   }
 

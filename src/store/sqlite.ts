@@ -77,14 +77,14 @@ export interface Store
   /** What is kept under a name, such as the identity of this installation; made if there is nothing yet. */
   fact(name: string, make: () => string): string;
   setFact(name: string, value: string): void;
-  /** The committed results of a target that were due at `since` (milliseconds since the epoch) or later, oldest first. */
+  /** The results of a target that were due at `since` (milliseconds since the epoch) or later, oldest first. */
   recentResults(target: string, since: number): readonly StoredResult[];
   /**
    * Stores a vote that came when its round was over, resolved once it is committed. It changes the history only, and there
    * nothing but a missing or an unknown vote; `revised` if its round has a verdict now that it did not have.
    */
   recordLate(late: LateVote): Promise<'stored' | 'revised' | 'duplicate'>;
-  /** What there is of the past, for a reader. */
+  /** What there is of the past, for a reader; what has waited for a second is committed before it is read. */
   readonly history: HistorySource;
   /** Null unless several hubs share the history. */
   readonly shared: SharedStore | null;
@@ -93,6 +93,8 @@ export interface Store
 }
 
 const defaultQueueLimit = 20_000;
+// A reader in this process sees rounds that have waited for so long.
+const readableAfterMs = 1_000;
 const farFuture = Number.MAX_SAFE_INTEGER;
 
 /** Opens or creates the database. Throws `store_unwritable`, `store_newer` or `store_corrupt` with the way out. */
@@ -106,7 +108,7 @@ export function openStore(options: StoreOptions): Store {
   );
   const parts = openHistoryParts(raw, options.retention ?? keptByDefault, clock);
   const { periods } = parts;
-  const history = createHistorySource({ ...parts, database: raw, newest: () => periods.newest() });
+  const source = createHistorySource({ ...parts, database: raw, newest: () => periods.newest() });
   const writer = createWriter(file, parts);
   const sharing =
     options.sharing === undefined
@@ -116,6 +118,8 @@ export function openStore(options: StoreOptions): Store {
   const commit = createCommit({ file, writer, periods, clock, log, onWritten });
   const queue =
     sharing?.queue ?? new CommitQueue({ clock, log, commit, limit: options.queueLimit ?? defaultQueueLimit });
+  const commitWaiting = () => queue.flush(readableAfterMs);
+  const history = committedBeforeReading(source, commitWaiting);
   const checks = createRunStore({ file, clock, log });
   const guard: Guard = (action) => {
     try {
@@ -144,9 +148,10 @@ export function openStore(options: StoreOptions): Store {
   return {
     checks,
     history,
+    flush: () => queue.flush(),
     ...deliveries.store,
     shared: sharing?.store ?? null,
-    ...memoryOf({ database, file, writer, parts, history, guard }, sharing?.writing ?? null),
+    ...memoryOf({ database, file, writer, parts, history, commitWaiting, guard }, sharing?.writing ?? null),
     ...createSubscriptionStore({ file, guard, sharing: sharing?.writing ?? null }),
     newsVersion: () => writer.newsVersion(),
     ...createDeviceStore({ file, guard, sharing: sharing?.writing ?? null }),
@@ -174,6 +179,25 @@ export function openStore(options: StoreOptions): Store {
   };
 }
 
+// What reads rounds that may wait. Incidents never do.
+function committedBeforeReading(source: HistorySource, commitWaiting: () => void): HistorySource {
+  const committed = (): HistorySource => {
+    commitWaiting();
+    return source;
+  };
+  return {
+    ...source,
+    nodes: () => committed().nodes(),
+    results: (...query) => committed().results(...query),
+    rounds: (...query) => committed().rounds(...query),
+    periods: (...query) => committed().periods(...query),
+    judgedPeriods: (...query) => committed().judgedPeriods(...query),
+    newestPeriods: () => committed().newestPeriods(),
+    verdictsFrom: (target) => committed().verdictsFrom(target),
+    lastVerdict: (target) => committed().lastVerdict(target),
+  };
+}
+
 type Guard = <Result>(action: () => Result) => Result;
 
 interface MemoryDependencies {
@@ -182,12 +206,13 @@ interface MemoryDependencies {
   readonly writer: Pick<Writer, 'noteWritten'>;
   readonly parts: HistoryParts;
   readonly history: HistorySource;
+  readonly commitWaiting: () => void;
   readonly guard: Guard;
 }
 
 /** What the monitor begins with, and what it keeps by a name. */
 function memoryOf(
-  { database, file, writer, parts: { marks }, history, guard }: MemoryDependencies,
+  { database, file, writer, parts: { marks }, history, commitWaiting, guard }: MemoryDependencies,
   sharing: SharedWriting | null,
 ) {
   function successesOf(target: string, from: number, to: number): readonly StoredSuccess[] {
@@ -205,6 +230,7 @@ function memoryOf(
     load: () => guard(() => readTargets(database)),
     recentSuccesses: (since, wanted) =>
       guard(() => {
+        commitWaiting();
         const sealedUntil = marks.get('hours_until');
         const sealed =
           since < sealedUntil ? [...wanted].flatMap((target) => successesOf(target, since, sealedUntil)) : [];

@@ -290,7 +290,7 @@ test('a kill while sealing is behind leaves the verdicts of a target as they wer
   await using store = openAt(path, clock);
   await play(store, clock);
   const stored = store.record(round('mail', later, { verdict: says('up') }));
-  await clock.advance(2_000);
+  await clock.advance(3_000);
   await stored;
   const before = await read(store);
   expect(before).toMatchObject({ up: 8 * minute, down: 2 * minute });

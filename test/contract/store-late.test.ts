@@ -113,7 +113,7 @@ test('votes that come too late to be judged still give their round a verdict, on
 test('an hour that nobody judged counts as what nodes saw, beyond what is stored and before it', async () =>
   withStore(async (store, clock) => {
     const stored = store.record(round('shop', due(0), { votes: [vote('de1', up())], verdict: verdict('up') }));
-    await clock.advance(1_000);
+    await clock.advance(3_000);
     await stored;
     for (let index = 10; index < 15; index += 1) {
       for (const node of ['de1', 'us1']) {

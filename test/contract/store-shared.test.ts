@@ -6,7 +6,7 @@ import { createSharing, type SharedWrite, SharedWrites, type WriteLog } from '#s
 import type { Store } from '#store/sqlite.ts';
 import { historyOf } from '../support/fleet-history.ts';
 import { FakeClock } from '../support/fake-clock.ts';
-import { down, openAt, opening, round, start, tempFolder, vote } from '../support/store.ts';
+import { down, healthy, openAt, opening, round, start, tempFolder, vote } from '../support/store.ts';
 
 /** A log in memory, with records as bytes, and the stores that apply it. */
 function createWorld(folder: string, clock: FakeClock) {
@@ -80,6 +80,25 @@ async function settled(clock: FakeClock, store: Store): Promise<void> {
 
 const load = { label: 'load', value: 4, unit: 'ms', warning: '5', critical: null };
 const measurement = { target: 'shop', node: 'de1', at: start, values: [load] };
+
+test('a healthy round of hubs that share a log waits for a second at most, and for nothing once it is flushed', () =>
+  withWorld(async ({ leader, records }, clock) => {
+    await Promise.all([leader.record(healthy('shop', start)), clock.advance(50)]);
+    expect(records).toHaveLength(1);
+    const second = leader.record(healthy('shop', start + 1));
+    await clock.advance(999);
+    expect(records).toHaveLength(1);
+    await clock.advance(1);
+    expect(records).toHaveLength(2);
+    expect(await second).toBe('stored');
+    const third = leader.record(healthy('shop', start + 2));
+    await clock.advance(0);
+    expect(records).toHaveLength(2);
+    leader.flush();
+    await clock.advance(0);
+    expect(records).toHaveLength(3);
+    expect(await third).toBe('stored');
+  }));
 
 test('two stores that apply one log hold the same, whatever row numbers they have', () =>
   withWorld(async (world, clock) => {

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { startDaemon } from '#compose.ts';
 import type { Daemon } from '#compose/daemon.ts';
 import { loadConfig } from '#config/load.ts';
-import { systemClock } from '#kernel/clock.ts';
+import { type Clock, systemClock } from '#kernel/clock.ts';
 import { systemRandom } from '#kernel/random.ts';
 import type { RenewalTimes } from '#monitor/notify/channel.ts';
 import { memoryLog } from './memory-log.ts';
@@ -12,13 +12,13 @@ import { memoryLog } from './memory-log.ts';
 export async function startDaemonIn(
   folder: string,
   yaml: string,
-  { renewal }: { readonly renewal: RenewalTimes },
+  { renewal, clock = systemClock }: { readonly renewal: RenewalTimes; readonly clock?: Clock },
 ): Promise<Daemon & AsyncDisposable> {
   const path = join(folder, 'watchpost.yaml');
   await writeFile(path, yaml);
   const config = await loadConfig({ path, env: {} });
   const { log } = memoryLog();
-  const surroundings = { clock: systemClock, random: systemRandom, log, version: '0.0.0', pid: process.pid, renewal };
+  const surroundings = { clock, random: systemRandom, log, version: '0.0.0', pid: process.pid, renewal };
   const daemon = await startDaemon(config, surroundings);
   let isStopped = false;
   const stop = async () => {

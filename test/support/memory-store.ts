@@ -93,6 +93,10 @@ export class MemoryStore extends MemoryDeliveries implements MonitorStore {
     return isThere ? 'duplicate' : 'stored';
   }
 
+  flush(): void {
+    // Every round is stored when it is recorded.
+  }
+
   /** A vote that came when its round was over: see `Store.recordLate`. */
   recordLate({ target, dueAt, vote, verdictOf }: LateVote): 'stored' | 'revised' {
     const known = this.#roundOf(target, dueAt);

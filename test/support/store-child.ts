@@ -3,8 +3,9 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { systemClock } from '#kernel/clock.ts';
 import { messageOf, WatchpostError } from '#kernel/errors.ts';
+import type { RoundRecord } from '#monitor/judge/round-record.ts';
 import { FakeClock } from './fake-clock.ts';
-import { openAt, opening, round, start, vote } from './store.ts';
+import { down, healthy, openAt, opening, round, start, state, vote } from './store.ts';
 
 // A process of its own for tests that kill it or give it a disk of its own: `node store-child.ts <scene> <folder>`.
 const votes = ['de1', 'us1', 'jp1'].map((name) => vote(name));
@@ -25,6 +26,31 @@ async function work(folder: string): Promise<void> {
     if (index === 20) process.stdout.write('working\n');
     await sleep(1);
   }
+}
+
+/**
+ * Records as many rounds as the scene says, ten a second of a clock of its own, and prints what each was. Then it waits to be killed.
+ */
+async function hold(folder: string): Promise<void> {
+  const { rounds } = JSON.parse(readFileSync(join(folder, 'scene.json'), 'utf8')) as { readonly rounds: number };
+  const clock = new FakeClock();
+  const store = openAt(join(folder, 'watchpost.db'), clock);
+  for (let index = 0; index < rounds; index += 1) {
+    const [kind, record] = roundOf(index);
+    void store.record(record);
+    process.stdout.write(`${record.dueAt} ${kind}\n`);
+    await clock.advance(100);
+  }
+  process.stdout.write('done\n');
+  await sleep(600_000);
+}
+
+function roundOf(index: number): readonly [string, RoundRecord] {
+  const dueAt = start + index * 100;
+  if (index % 50 === 0) return ['eventful', opening('shop', dueAt)];
+  if (index % 50 === 30) return ['eventful', healthy('shop', dueAt, { states: [state('shop')] })];
+  if (index % 50 === 19) return ['partial', healthy('shop', dueAt, { votes: [vote('de1', down()), vote('us1')] })];
+  return ['healthy', healthy('shop', dueAt)];
 }
 
 /** Opens the database and prints how that ended. */
@@ -73,6 +99,6 @@ function report(value: unknown): void {
   process.stdout.write(`${JSON.stringify(value)}\n`);
 }
 
-const scenes: Record<string, (folder: string) => Promise<void>> = { work, open, fillDisk, seal };
+const scenes: Record<string, (folder: string) => Promise<void>> = { work, hold, open, fillDisk, seal };
 const [, , scene = '', folder = ''] = process.argv;
 await scenes[scene]?.(folder);

@@ -66,6 +66,11 @@ export function round(target: string, dueAt: number, more: Partial<RoundRecord> 
   return { target, dueAt, votes: [vote()], states: [], incidents: [], deliveries: [], ...more };
 }
 
+/** A round of a target that is checked every half minute and is up. */
+export function healthy(target: string, dueAt: number, more: Partial<RoundRecord> = {}): RoundRecord {
+  return round(target, dueAt, { verdict: { status: 'up', inMaintenance: false, holdsMs: 60_000 }, ...more });
+}
+
 export function incident(target: string, openedAt: number, more: Partial<Incident> = {}): Incident {
   return {
     id: `${target}/down/${openedAt}`,

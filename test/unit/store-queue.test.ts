@@ -2,7 +2,7 @@ import Database from 'better-sqlite3';
 import { expect, test } from 'vitest';
 import { CommitQueue, type QueuedWrite } from '#store/queue.ts';
 import { FakeClock } from '../support/fake-clock.ts';
-import { opening, quiet, round, start, state, vote } from '../support/store.ts';
+import { down, healthy, opening, quiet, round, start, state, unanswered, vote } from '../support/store.ts';
 
 function full(): Error {
   return new Error('query failed', { cause: new Database.SqliteError('database or disk is full', 'SQLITE_FULL') });
@@ -49,6 +49,99 @@ test('asks for a sync only where somebody will be told of it', async () => {
     { targets: ['incident'], durable: true },
     { targets: ['settles 1'], durable: true },
   ]);
+});
+
+test('commits few healthy rounds after three seconds', async () => {
+  const { clock, disk, queue } = setUp();
+  for (let index = 0; index < 99; index += 1) void queue.add(healthy(`t${index}`, start));
+  await clock.advance(2_999);
+  expect(disk.commits).toHaveLength(0);
+  await clock.advance(1);
+  expect(disk.commits.map(({ targets }) => targets.length)).toEqual([99]);
+});
+
+test('commits healthy rounds with a hundred results after a second', async () => {
+  const { clock, disk, queue } = setUp();
+  const votes = Array.from({ length: 5 }, (_, node) => vote(`de${node}`));
+  for (let index = 0; index < 20; index += 1) void queue.add(healthy(`t${index}`, start, { votes }));
+  await clock.advance(999);
+  expect(disk.commits).toHaveLength(0);
+  await clock.advance(1);
+  expect(disk.commits.map(({ targets }) => targets.length)).toEqual([20]);
+});
+
+test('commits healthy rounds with all that comes with the result that makes them a hundred', async () => {
+  const { clock, disk, queue } = setUp();
+  for (let index = 0; index < 60; index += 1) void queue.add(healthy(`t${index}`, start));
+  await clock.advance(1_500);
+  for (let index = 60; index < 120; index += 1) void queue.add(healthy(`t${index}`, start));
+  expect(disk.commits).toHaveLength(0);
+  await clock.advance(0);
+  expect(disk.commits.map(({ targets }) => targets.length)).toEqual([120]);
+  void queue.add(healthy('next', start));
+  await clock.advance(2_999);
+  expect(disk.commits).toHaveLength(1);
+});
+
+const verdict = { status: 'up', inMaintenance: false, holdsMs: 60_000 } as const;
+
+test.for([
+  { name: 'without a verdict', other: round('other', start) },
+  { name: 'that is down', other: healthy('other', start, { verdict: { ...verdict, status: 'down' } }) },
+  { name: 'that is partly down', other: healthy('other', start, { verdict: { ...verdict, status: 'partial' } }) },
+  { name: 'with a vote that is down', other: healthy('other', start, { votes: [vote(), vote('us1', down())] }) },
+  { name: 'with a node without an answer', other: healthy('other', start, { votes: [vote('us1', unanswered())] }) },
+  {
+    name: 'whose verdict holds for seconds',
+    other: healthy('other', start, { verdict: { ...verdict, holdsMs: 9_999 } }),
+  },
+])('commits a steady round $name after a second at most, and healthy rounds with it', async ({ other }) => {
+  const { clock, disk, queue } = setUp();
+  void queue.add(healthy('first', start));
+  await clock.advance(500);
+  void queue.add(other);
+  await clock.advance(499);
+  expect(disk.commits).toHaveLength(0);
+  await clock.advance(1);
+  expect(disk.commits.map(({ targets }) => targets)).toEqual([['first', 'other']]);
+  void queue.add(healthy('first', start));
+  await clock.advance(2_000);
+  void queue.add(other);
+  await clock.advance(0);
+  expect(disk.commits).toHaveLength(2);
+});
+
+test('commits healthy rounds before they are read if they have waited long enough', async () => {
+  const { clock, disk, queue } = setUp();
+  queue.flush(1_000);
+  void queue.add(healthy('first', start));
+  await clock.advance(999);
+  void queue.add(healthy('second', start));
+  queue.flush(1_000);
+  expect(disk.commits).toHaveLength(0);
+  await clock.advance(1);
+  queue.flush(1_000);
+  expect(disk.commits.map(({ targets }) => targets)).toEqual([['first', 'second']]);
+  expect(clock.pending).toBe(0);
+});
+
+test('commits a change of state at once, and healthy rounds with it', () => {
+  const { disk, queue } = setUp();
+  void queue.add(healthy('first', start));
+  void queue.add(healthy('second', start, { states: [state('second')] }));
+  expect(disk.commits.map(({ targets }) => targets)).toEqual([['first', 'second']]);
+});
+
+test('does not try the disk again for a reader while it refuses', async () => {
+  const { clock, disk, queue } = setUp();
+  disk.refuses = true;
+  void queue.add(opening('shop', start));
+  void queue.add(healthy('first', start));
+  await clock.advance(1_000);
+  const { attempts } = disk;
+  queue.flush(1_000);
+  queue.flush();
+  expect(disk.attempts).toBe(attempts);
 });
 
 test('commits three hundred waiting rounds without waiting for the second to end', () => {

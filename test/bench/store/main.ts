@@ -4,10 +4,11 @@ import Database from 'better-sqlite3';
 import type { Outcome } from '#checks/index.ts';
 import { stableFraction } from '#kernel/hash.ts';
 import { seededRandom } from '../../support/seeded-random.ts';
-import { openAt, opening, round, start, tempFolder, up, vote } from '../../support/store.ts';
+import { healthy, openAt, opening, start, tempFolder, up, vote } from '../../support/store.ts';
 import { FastClock } from './fast-clock.ts';
+import { measureHours } from './hours.ts';
 import { readIo, stopwatch } from './meter.ts';
-import { onlyYears } from './size.ts';
+import { isWanted } from './size.ts';
 import { measureYears } from './years.ts';
 
 // An hour of 1,000 targets every 30 s on one node, all up, in fast time: what a result costs in the file, on the disk and in CPU,
@@ -32,9 +33,10 @@ interface Cost {
   readonly cpuUs: number;
 }
 
-const arrivals = onlyYears ? [] : simulate();
-if (!onlyYears) await measureHour();
-await measureYears();
+const arrivals = isWanted('hour') ? simulate() : [];
+if (isWanted('hour')) await measureHour();
+if (isWanted('hours')) await measureHours();
+if (isWanted('years')) await measureYears();
 
 async function measureHour(): Promise<void> {
   console.log(
@@ -72,7 +74,7 @@ async function measureStore(): Promise<Cost> {
   let last: Promise<unknown> = Promise.resolve();
   for (const { target, dueAt, arrivedAt, outcome } of arrivals) {
     clock.advanceTo(arrivedAt);
-    last = store.record(round(target, dueAt, { votes: [vote('de1', outcome)] }));
+    last = store.record(healthy(target, dueAt, { votes: [vote('de1', outcome)] }));
   }
   await store.close();
   await last;

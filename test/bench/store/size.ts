@@ -26,8 +26,8 @@ export const size = {
   liveDays: Number(values['live-days']),
 };
 
-/** `--only years` leaves out what an hour of results costs. */
-export const onlyYears = values.only === 'years';
+/** `--only` with `hour`, `hours` or `years` leaves out the others. */
+export const isWanted = (part: 'hour' | 'hours' | 'years') => values.only === undefined || values.only === part;
 
 export const names = Array.from({ length: size.targets }, (_, index) => `target-${index}`);
 export const nodes = Array.from({ length: size.nodes }, (_, index) => `de${index + 1}`);

@@ -1,5 +1,6 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import Database from 'better-sqlite3';
@@ -29,6 +30,26 @@ async function killAtWork(folder: string, ms: number): Promise<Session> {
   return { acknowledged };
 }
 
+interface RecordedRound {
+  readonly dueAt: number;
+  readonly kind: string;
+}
+
+/** Lets a child record the rounds of its scene, kills it with SIGKILL while some of them wait, and gives what it recorded. */
+async function killHolding(folder: string): Promise<readonly RecordedRound[]> {
+  const process_ = mortal(spawn(process.execPath, [child, 'hold', folder], { stdio: ['ignore', 'pipe', 'inherit'] }));
+  const recorded: RecordedRound[] = [];
+  const lines = createInterface(process_.stdout);
+  lines.on('line', (line) => {
+    if (line === 'done') return void process_.kill('SIGKILL');
+    const [dueAt = '', kind = ''] = line.split(' ');
+    recorded.push({ dueAt: Number(dueAt), kind });
+  });
+  const [[, signal]] = await Promise.all([once(process_, 'exit'), once(lines, 'close')]);
+  expect(signal).toBe('SIGKILL');
+  return recorded;
+}
+
 test('kill -9 in the middle of work loses no stored round, tears none, and lets the next process in', async () => {
   const random = seededRandom(7);
   let rounds = 0;
@@ -54,6 +75,28 @@ test('kill -9 in the middle of work loses no stored round, tears none, and lets 
   }
   expect(rounds).toBeGreaterThan(0);
 });
+
+test.for([15, 20, 45, 79, 100])(
+  'kill -9 after %i rounds in as many tenths of a second loses healthy results of the last three seconds, and nothing else',
+  async (rounds) => {
+    using folder = tempFolder();
+    writeFileSync(join(folder.path, 'scene.json'), JSON.stringify({ rounds }));
+    const recorded = await killHolding(folder.path);
+    expect(recorded).toHaveLength(rounds);
+    await using store = openAt(join(folder.path, 'watchpost.db'), systemClock);
+    const kept = new Set(store.recentResults('shop', 0).map(({ dueAt }) => dueAt));
+    const lost = recorded.filter(({ dueAt }) => !kept.has(dueAt));
+    const killedAt = start + rounds * 100;
+    expect(lost.filter(({ kind, dueAt }) => kind !== 'healthy' && dueAt <= killedAt - 1_000)).toEqual([]);
+    expect(lost.filter(({ kind }) => kind === 'eventful')).toEqual([]);
+    expect(lost.filter(({ dueAt }) => dueAt <= killedAt - 3_000)).toEqual([]);
+    // What is lost came last.
+    expect(recorded.slice(recorded.length - lost.length)).toEqual(lost);
+    const incidents = new Set(recorded.filter(({ dueAt }) => (dueAt - start) % 5_000 === 0).map(({ dueAt }) => dueAt));
+    expect(new Set(store.incidentsBetween(0, killedAt).map(({ openedAt }) => openedAt))).toEqual(incidents);
+    expect(store.dueDeliveries(killedAt, 10)).toHaveLength(incidents.size);
+  },
+);
 
 test('a second process is refused while the first one runs', async () => {
   using folder = tempFolder();

@@ -9,6 +9,7 @@ import {
   closing,
   delivery,
   down,
+  healthy,
   incident,
   openAt,
   opening,
@@ -197,6 +198,61 @@ describe.each(implementations)('the store on $name', ({ open }) => {
       await clock.advance(1);
       expect(settled).toEqual(['a', 'b']);
       expect(store.health().queued).toBe(0);
+    }));
+
+  test('holds a healthy round back for three seconds, and commits it with its company', () =>
+    withStore(async (store, clock) => {
+      const settled: string[] = [];
+      for (const target of ['a', 'b']) void store.record(healthy(target, start)).then(() => settled.push(target));
+      await clock.advance(2_999);
+      expect(settled).toEqual([]);
+      expect(store.health().queued).toBe(2);
+      await clock.advance(1);
+      expect(settled).toEqual(['a', 'b']);
+      expect(store.health().queued).toBe(0);
+    }));
+
+  const reads: Record<string, (store: Store) => unknown> = {
+    nodes: ({ history }) => history.nodes(),
+    results: ({ history }) => history.results('a', null, { from: start, to: start + 1 }),
+    rounds: ({ history }) => history.rounds('a', start + 1, start, 1),
+    periods: ({ history }) => history.periods('a', { from: start, to: start + 1 }),
+    judgedPeriods: ({ history }) => history.judgedPeriods('a', { from: start, to: start + 1 }),
+    newestPeriods: ({ history }) => [...history.newestPeriods().keys()],
+    recentResults: (store) => store.recentResults('a', start),
+    recentSuccesses: (store) => [...store.recentSuccesses(start, new Set(['a']))],
+    'periods of budgets': (store) => [...store.periods(start, new Set(['a']))].flatMap(({ periods }) => periods),
+  };
+
+  test.for(Object.entries(reads))(
+    'commits a healthy round that has waited for a second before %s is read',
+    ([, read]) =>
+      withStore(async (store, clock) => {
+        const stored = store.record(healthy('a', start));
+        await clock.advance(999);
+        expect(read(store)).toEqual([]);
+        expect(store.health().queued).toBe(1);
+        await clock.advance(1);
+        expect(read(store)).toHaveLength(1);
+        expect(await stored).toBe('stored');
+      }),
+  );
+
+  test('commits a healthy round that has waited for a second before its last verdict is read', () =>
+    withStore(async (store, clock) => {
+      const stored = store.record(healthy('a', start));
+      await clock.advance(1_000);
+      expect(store.history.verdictsFrom('a')).not.toBe(Infinity);
+      expect(store.history.lastVerdict('a')).toBe(start);
+      expect(await stored).toBe('stored');
+    }));
+
+  test('commits what waits when it is flushed', () =>
+    withStore(async (store) => {
+      const stored = store.record(healthy('a', start));
+      store.flush();
+      expect(store.recentResults('a', 0)).toHaveLength(1);
+      expect(await stored).toBe('stored');
     }));
 
   test('commits a transition at once, together with what waits', () =>

@@ -7,7 +7,11 @@ import { memoryLog } from '../../support/memory-log.ts';
 
 test('a monitor without targets goes on until it is stopped', async () => {
   const clock = new FakeClock();
-  const store: Pick<MonitorStore, 'load' | 'silences'> = { load: () => [], silences: () => [] };
+  const store: Pick<MonitorStore, 'load' | 'silences' | 'flush'> = {
+    load: () => [],
+    silences: () => [],
+    flush: () => {},
+  };
   const monitor = startMonitor(
     { targets: [], maintenance: [] },
     {
