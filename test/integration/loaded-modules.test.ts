@@ -11,6 +11,7 @@ const preload = new URL('../support/loaded-modules.js', import.meta.url).pathnam
 
 const kinds = {
   server: /\/fastify\/fastify\.js$/,
+  'compilers of Fastify': /\/node_modules\/(?:ajv|fast-uri|@fastify\/(?:ajv|fast-json-stringify)-compiler)\//,
   mails: /\/nodemailer\/dist\/\w+\/nodemailer\.js$/,
   templates: /\/liquidjs\//,
   terminal: /\/pino-pretty\//,
