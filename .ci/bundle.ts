@@ -27,12 +27,14 @@ const to = resolve(process.argv[2] ?? join(root, 'dist'));
 const kept = ['better-sqlite3', 'koffi', 'uplot'];
 // Packages try them and go on without.
 const optional = ['pg-native', 'bufferutil', 'utf-8-validate', 'cpu-features', /sshcrypto\.node$/];
+// Packages load them only if they are asked for what the program does not use: see noSchemas in src/web/app.ts.
+const unused = ['@fastify/ajv-compiler', '@fastify/fast-json-stringify-compiler'];
 // Loaded by `require` when they are first used: a file for each.
 const required = ['json-p3', 'liquidjs', 'pino-pretty', 're2js', 'ssh2', 'tldts', 'undici/lib/llhttp/llhttp-wasm.js'];
 
 const isHttp = (name: string | RegExp) => name === 'http' || name === 'node:http';
 const builtins = builtinModules.flatMap((name) => [name, `node:${name}`]);
-const external = [...kept, ...optional, ...builtins, /^node:(?!http$)/].filter((one) => !isHttp(one));
+const external = [...kept, ...optional, ...unused, ...builtins, /^node:(?!http$)/].filter((one) => !isHttp(one));
 // Names of functions and classes stay: they are in stack traces, and packages ask for them.
 const written: OutputOptions = {
   dir: to,

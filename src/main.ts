@@ -1,3 +1,4 @@
+import '#kernel/light-schemas.ts'; // oxlint-disable-line import/no-unassigned-import -- it changes zod before anything uses it
 import { createInterface } from 'node:readline';
 import { Writable } from 'node:stream';
 import { inspect } from 'node:util';

@@ -28,7 +28,7 @@ export interface WholeFile {
  * comes from the environment is shown as its variable. It is accepted as a configuration again, but for the masks.
  */
 export function spelledConfig({ root, file, targets }: WholeFile): ConfigTree {
-  const whole = treeOf(spelled(ConfigFile, root.value, root, []));
+  const whole = treeOf(spelled(ConfigFile(), root.value, root, []));
   const defaults = without(treeOf(whole['defaults']), checkTypeNames);
   const own = treeOf(whole['targets']);
   const spelledTargets = targets.map((target) => [

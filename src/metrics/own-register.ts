@@ -1,4 +1,7 @@
-import { Counter, Gauge, Histogram, Registry } from 'prom-client';
+import Counter from 'prom-client/lib/counter.js';
+import Gauge from 'prom-client/lib/gauge.js';
+import Histogram from 'prom-client/lib/histogram.js';
+import Registry from 'prom-client/lib/registry.js';
 import { NativeBuckets } from './native-buckets.ts';
 import type { MetricType, ShownFamily } from './register.ts';
 import { Distribution, type SeriesLabels, LabelSet, Sample, type MetricSeries } from './series.ts';

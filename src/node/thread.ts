@@ -1,3 +1,4 @@
+import '#kernel/light-schemas.ts'; // oxlint-disable-line import/no-unassigned-import -- it changes zod before anything uses it
 import { flushCompileCache } from 'node:module';
 import { parentPort, workerData } from 'node:worker_threads';
 import { systemClock } from '#kernel/clock.ts';

@@ -56,6 +56,11 @@ test("every file of the bundle finds what it imports, and none loads Node's own 
   expect(await run(['all.mjs'])).toEqual({ out: 'all 0\n', err: '' });
 });
 
+test('schemas are light before the first one is made', () => {
+  for (const entry of ['main.js', 'node-thread.js'])
+    expect(readFileSync(join(bundle.folder, entry), 'utf8')).toMatch(/^import"\.\/light-schemas-[^"]+";/);
+});
+
 test('every command has the help that it has in a checkout', async () => {
   const shapes = shapesOf(createCommands(silentContext(), () => {}));
   expect(shapes.length).toBeGreaterThan(40);

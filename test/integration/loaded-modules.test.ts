@@ -11,6 +11,8 @@ const preload = new URL('../support/loaded-modules.js', import.meta.url).pathnam
 
 const kinds = {
   server: /\/fastify\/fastify\.js$/,
+  'compilers of Fastify': /\/node_modules\/(?:ajv|fast-uri|@fastify\/(?:ajv|fast-json-stringify)-compiler)\//,
+  'all of prom-client': /\/node_modules\/(?:prom-client\/index\.js|@opentelemetry\/)/,
   mails: /\/nodemailer\/dist\/\w+\/nodemailer\.js$/,
   templates: /\/liquidjs\//,
   terminal: /\/pino-pretty\//,

@@ -7,8 +7,10 @@ import { summarize } from './summary.ts';
 
 const SentAttempt = z
   .tuple([AttemptStatus, z.number().min(0).describe('Seconds.')], z.string().describe('The address, on one of them.'))
-  .describe('Status and seconds; the address is in the first `OK` row, or where the public service puts it.')
-  .meta({ maxItems: 3 });
+  .meta({
+    description: 'Status and seconds; the address is in the first `OK` row, or where the public service puts it.',
+    maxItems: 3,
+  });
 
 /** A row as we send it. */
 export const shape = z

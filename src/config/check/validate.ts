@@ -41,7 +41,7 @@ export function validateConfig(
   mayNodesCome = false,
 ): Validation {
   const { root, problems: short } = spellOut(written);
-  const { output, issues: all } = validate(ConfigFile, root.value);
+  const { output, issues: all } = validate(ConfigFile(), root.value);
   const issues = [...all.filter(({ path }) => path[0] !== 'service'), ...serviceIssues(root)];
   const problems = [
     ...short,
@@ -54,7 +54,7 @@ export function validateConfig(
     ...evidenceElsewhere(root),
   ];
   const sound = output === null ? without(root.value, issues) : root.value;
-  const file = output ?? validate(ConfigFile, sound).output;
+  const file = output ?? validate(ConfigFile(), sound).output;
   if (file === null) return { problems: eachOnce(problems), file, targets: [], root };
 
   const everyMs = issues.some(({ path }) => path[0] === 'defaults') ? null : file.defaults.every;

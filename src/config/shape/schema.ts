@@ -4,6 +4,7 @@ import { PluginCommands } from '#checks/index.ts';
 import { Evidence } from './evidence.ts';
 import { Export } from './export.ts';
 import { FilePath } from '#kernel/files.ts';
+import { remade } from '#kernel/remade.ts';
 import { Rule } from '#monitor/judge/rule.ts';
 import { ForeignService } from './foreign-service.ts';
 import { Groups } from './groups.ts';
@@ -29,68 +30,72 @@ const channelSections: object = Object.assign({}, ...channelTypes.map(({ section
 
 export const usualData = 'data/watchpost.db';
 
-/** Everything that a configuration may say, with every default. */
-export const ConfigFile = z
-  .strictObject({
-    data: FilePath.default(usualData).describe(
-      'The database file. Without smtp, mails are written to the folder mail beside it.',
-    ),
-    http: Http.prefault({}).describe('The web server.'),
-    service: z
-      .union([OwnService, ForeignService])
-      .optional()
-      .describe(
-        'The check service in this process, for others; or with url another one that runs the checks. Default: none.',
+/** Everything that a configuration may say, with every default. A daemon needs it at its start and at reloads only. */
+export const ConfigFile = remade(() =>
+  z
+    .strictObject({
+      data: FilePath.default(usualData).describe(
+        'The database file. Without smtp, mails are written to the folder mail beside it.',
       ),
-    nodes: Nodes.describe('The nodes that run inside this process, by name. Default: one, zz1, at an unknown place.'),
-    asn_file: FilePath.optional().describe(
-      'A file of AS names for the hops of paths, in the format of ip2asn, compressed if its name ends in .gz. Default: none.',
-    ),
-    languages: FilePath.optional().describe(
-      'A folder with languages of status pages besides those that come with Watchpost: a file for each, such as nl.json. Default: none.',
-    ),
-    docker_socket: FilePath.optional().describe(
-      'The unix socket of the container engine that checks of the type docker ask, such as /run/docker.sock. Default: none.',
-    ),
-    systemd_socket: FilePath.optional().describe(
-      'The unix socket of the message bus over which checks of the type systemd ask, such as /run/dbus/system_bus_socket. Default: none.',
-    ),
-    plugins: PluginCommands,
-    nats: Nats.optional().describe('Where nodes on other machines join. Without it there are none.'),
-    hubs: Hubs.optional().describe(
-      'This hub is one of several that share one history over nats. Default: it is the only one.',
-    ),
-    ...channelSections,
-    defaults: Defaults.prefault({}).describe('What holds for a target that does not say otherwise.'),
-    targets: z
-      .record(Name, Target, { error: 'expected a map of targets, such as "shop: { check: ..., host: ... }"' })
-      .refine((targets) => Object.keys(targets).length > 0, { error: 'needs at least one target' })
-      .optional()
-      .describe(
-        'What is watched, by name. The name is the identity of a target: its history and metrics stay with it.',
+      http: Http.prefault({}).describe('The web server.'),
+      service: z
+        .union([OwnService, ForeignService])
+        .optional()
+        .describe(
+          'The check service in this process, for others; or with url another one that runs the checks. Default: none.',
+        ),
+      nodes: Nodes.describe('The nodes that run inside this process, by name. Default: one, zz1, at an unknown place.'),
+      asn_file: FilePath.optional().describe(
+        'A file of AS names for the hops of paths, in the format of ip2asn, compressed if its name ends in .gz. Default: none.',
       ),
-    targets_from: TargetsFrom,
-    config: ConfigKeys.prefault({}).describe('What Watchpost itself may change of its configuration.'),
-    groups: Groups,
-    rules: z.record(Name, Rule).default({}).describe('When to notify, by name. A rule named down always exists.'),
-    notify: z.record(Name, Notify).default({}).describe('The recipients, by name.'),
-    heartbeat: Heartbeat.optional().describe("A dead man's switch: called only while everything works. Default: none."),
-    summary: Summary.optional().describe('A regular mail about how things went. Default: none.'),
-    maintenance: MaintenanceList,
-    pages: StatusPages,
-    metrics: MetricsKeys.prefault({}).describe('What /metrics shows.'),
-    export: Export.prefault({}).describe('Where results and metrics are sent to.'),
-    evidence: Evidence.default(true).describe(
-      'What nodes gather about failures, at the moment they happen: true, false, or a map.',
-    ),
-    retention: Retention.prefault({}).describe('How long things are kept.'),
-  })
-  .describe('The configuration of Watchpost.');
-export type ConfigFile = z.output<typeof ConfigFile>;
+      languages: FilePath.optional().describe(
+        'A folder with languages of status pages besides those that come with Watchpost: a file for each, such as nl.json. Default: none.',
+      ),
+      docker_socket: FilePath.optional().describe(
+        'The unix socket of the container engine that checks of the type docker ask, such as /run/docker.sock. Default: none.',
+      ),
+      systemd_socket: FilePath.optional().describe(
+        'The unix socket of the message bus over which checks of the type systemd ask, such as /run/dbus/system_bus_socket. Default: none.',
+      ),
+      plugins: PluginCommands,
+      nats: Nats.optional().describe('Where nodes on other machines join. Without it there are none.'),
+      hubs: Hubs.optional().describe(
+        'This hub is one of several that share one history over nats. Default: it is the only one.',
+      ),
+      ...channelSections,
+      defaults: Defaults().prefault({}).describe('What holds for a target that does not say otherwise.'),
+      targets: z
+        .record(Name, Target(), { error: 'expected a map of targets, such as "shop: { check: ..., host: ... }"' })
+        .refine((targets) => Object.keys(targets).length > 0, { error: 'needs at least one target' })
+        .optional()
+        .describe(
+          'What is watched, by name. The name is the identity of a target: its history and metrics stay with it.',
+        ),
+      targets_from: TargetsFrom,
+      config: ConfigKeys.prefault({}).describe('What Watchpost itself may change of its configuration.'),
+      groups: Groups,
+      rules: z.record(Name, Rule).default({}).describe('When to notify, by name. A rule named down always exists.'),
+      notify: z.record(Name, Notify).default({}).describe('The recipients, by name.'),
+      heartbeat: Heartbeat.optional().describe(
+        "A dead man's switch: called only while everything works. Default: none.",
+      ),
+      summary: Summary.optional().describe('A regular mail about how things went. Default: none.'),
+      maintenance: MaintenanceList,
+      pages: StatusPages,
+      metrics: MetricsKeys.prefault({}).describe('What /metrics shows.'),
+      export: Export.prefault({}).describe('Where results and metrics are sent to.'),
+      evidence: Evidence.default(true).describe(
+        'What nodes gather about failures, at the moment they happen: true, false, or a map.',
+      ),
+      retention: Retention.prefault({}).describe('How long things are kept.'),
+    })
+    .describe('The configuration of Watchpost.'),
+);
+export type ConfigFile = z.output<ReturnType<typeof ConfigFile>>;
 
 /** The JSON Schema (draft 7) of a configuration file: what editors complete and check by. */
 export function configJsonSchema(): Record<string, unknown> {
-  const schema = z.toJSONSchema(ConfigFile, {
+  const schema = z.toJSONSchema(ConfigFile(), {
     io: 'input',
     target: 'draft-7',
     unrepresentable: 'any',

@@ -94,42 +94,43 @@ export function TypeDefaults(check: AnyCheck) {
   return z.strictObject(Object.fromEntries(shape));
 }
 
-export const Defaults = z.strictObject({
-  every: Every.default(60_000).describe('How often a target is checked that has neither every nor cron.'),
-  timezone: TimeZone.default('UTC').describe('The time zone of cron patterns without a timezone.'),
-  nodes: NodesChoice.default('all').describe('The nodes that check a target that has no nodes.'),
-  rules: Names('rules').default(['down']).describe('The rules of a target that has none.'),
-  notify: Recipients.default('all').describe('The recipients of a target that has no notify.'),
-  objective: ObjectiveText.optional().describe('The objective of a target that has none. Default: none.'),
-  unknown_after: z
-    .union([z.literal('never'), Duration({ min: '1m', max: '30d' })], {
-      error: 'expected a duration such as 15m, or never',
-    })
-    .default(900_000)
-    .describe(
-      'After how long a target that no node can judge is notified once as UNKNOWN, with severity warning; never to disable it.',
+export const Defaults = () =>
+  z.strictObject({
+    every: Every.default(60_000).describe('How often a target is checked that has neither every nor cron.'),
+    timezone: TimeZone.default('UTC').describe('The time zone of cron patterns without a timezone.'),
+    nodes: NodesChoice.default('all').describe('The nodes that check a target that has no nodes.'),
+    rules: Names('rules').default(['down']).describe('The rules of a target that has none.'),
+    notify: Recipients.default('all').describe('The recipients of a target that has no notify.'),
+    objective: ObjectiveText.optional().describe('The objective of a target that has none. Default: none.'),
+    unknown_after: z
+      .union([z.literal('never'), Duration({ min: '1m', max: '30d' })], {
+        error: 'expected a duration such as 15m, or never',
+      })
+      .default(900_000)
+      .describe(
+        'After how long a target that no node can judge is notified once as UNKNOWN, with severity warning; never to disable it.',
+      ),
+    doubt_limit: Duration({ min: '1m', max: '1h' })
+      .default(300_000)
+      .describe(
+        'For how long a doubt about Watchpost itself, such as lost connectivity, may hold back a critical notification; it goes out with the doubt stated then. Warnings wait three times as long.',
+      ),
+    ...Object.fromEntries(
+      checkTypeNames.map((name) => [
+        name,
+        TypeDefaults(checkOf(name))
+          .optional()
+          .describe(`What holds for targets of the type ${name} that do not say otherwise.`),
+      ]),
     ),
-  doubt_limit: Duration({ min: '1m', max: '1h' })
-    .default(300_000)
-    .describe(
-      'For how long a doubt about Watchpost itself, such as lost connectivity, may hold back a critical notification; it goes out with the doubt stated then. Warnings wait three times as long.',
-    ),
-  ...Object.fromEntries(
-    checkTypeNames.map((name) => [
-      name,
-      TypeDefaults(checkOf(name))
-        .optional()
-        .describe(`What holds for targets of the type ${name} that do not say otherwise.`),
-    ]),
-  ),
-});
+  });
 
 /** What a target has besides the options of its check type. */
 export const TargetKeys = z.object(ownKeys);
 export type TargetKeys = z.output<typeof TargetKeys>;
 
 /** One form for each check type: `check` names it, its options stand beside the keys of every target. */
-export const Target = targetOf(checkTypeNames.map((name) => checkOf(name)));
+export const Target = () => targetOf(checkTypeNames.map((name) => checkOf(name)));
 
 /** What of a target as it is written belongs to the check, in the form of a spec. */
 export function specOf(target: Readonly<Record<string, unknown>>): Record<string, unknown> {

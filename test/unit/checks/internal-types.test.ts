@@ -21,7 +21,7 @@ test.each(internal)('%s is in no list that people choose from', (type) => {
   expect(checkOf(type).row).toBeNull();
   expect(Object.keys(checkOf(type).apiOptions.shape)).toEqual([]);
   const written = { [type]: 'a.example', of: { type: 'ping', host: 'a.example' }, notify: [] };
-  expect(Target.safeParse(written).success).toBe(false);
+  expect(Target().safeParse(written).success).toBe(false);
 });
 
 test.each(internal)('%s is run by nodes, and hubs read that they can', (type) => {

@@ -69,7 +69,7 @@ test.each(['UTC', 'Europe/Berlin', 'America/Argentina/Buenos_Aires'])('%s is a t
 
 test('every check type has a form of its own, and the spec of a target is the type with its options', () => {
   expect(checkTypeNames.length).toBeGreaterThan(0);
-  expect(Target.options).toHaveLength(checkTypeNames.length);
+  expect(Target().options).toHaveLength(checkTypeNames.length);
   const raw = { check: 'tcp', host: 'a:1', timeout: '2s', every: '1m', labels: {}, notify: [], nodes: 1 };
   expect(specOf(raw)).toEqual({ type: 'tcp', host: 'a:1', timeout: '2s' });
 });
