@@ -4,10 +4,12 @@ import { bundleProgram, sharedHouse } from './bundled-program.ts';
 const root = new URL('../../', import.meta.url).pathname;
 
 /**
- * What tests start as a process: in CI the bundle, because it ships and starts with less than half of the work; without CI the
- * sources, so that nothing is to be built before a test of a change.
+ * The folder of what tests start as a process: in CI the bundle, because it ships and starts with less than half of the work;
+ * without CI the sources, so that nothing is to be built before a test of a change.
  */
-export const testedProgram = join(process.env[sharedHouse] ?? root, 'src/watchpost.js');
+export const testedHouse = process.env[sharedHouse] ?? root;
+
+export const testedProgram = join(testedHouse, 'src/watchpost.js');
 
 /** Before the tests of a run: makes that bundle, once for all projects. */
 export function setup(): (() => void) | undefined {
