@@ -20,6 +20,7 @@ const project = (
     maxWorkers?: number;
     maxConcurrency?: number;
     sequence?: { groupOrder: number };
+    globalSetup?: string[];
   } = {},
 ) => ({
   root,
@@ -36,7 +37,13 @@ const project = (
 // Whole programs wait for most of their time, so files of the three projects run beside each other, one more than there are
 // processors: with two more, votes of nodes come too late on a slow machine. Unit and contract tests compute, and run before them.
 // Tests of a file that are concurrent wait for even more of it; all at once they would start too much.
-const ofPrograms = { retry, maxWorkers: availableParallelism() + 1, maxConcurrency: 3, sequence: { groupOrder: 2 } };
+const ofPrograms = {
+  globalSetup: ['test/support/tested-program.ts'],
+  retry,
+  maxWorkers: availableParallelism() + 1,
+  maxConcurrency: 3,
+  sequence: { groupOrder: 2 },
+};
 
 /**
  * The order of test files: those of projects that run together take turns, in proportion to their work, the longest first. Files of

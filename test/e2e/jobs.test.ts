@@ -10,6 +10,7 @@ import { mortal } from '../support/children.ts';
 import { startSink } from '../support/http-sink.ts';
 import { createProgram, eventually } from '../support/program.ts';
 import { needsProgram } from '../support/programs.ts';
+import { testedProgram } from '../support/tested-program.ts';
 
 const root = new URL('../../', import.meta.url).pathname;
 const secret = 'Zk3vTq9wPb7xLm2cJr5nYd8s';
@@ -76,7 +77,7 @@ notify:
   });
   await writeFile(join(beats, 'backup'), `${url}/beat/${secret}\n`);
   const beat = (script: string) => {
-    const args = ['src/watchpost.js', 'beat', '--beats', beats, 'backup', '--', 'sh', '-c', script];
+    const args = [testedProgram, 'beat', '--beats', beats, 'backup', '--', 'sh', '-c', script];
     const child = mortal(spawn(process.execPath, args, { cwd: root, stdio: ['ignore', 'pipe', 'inherit'] }));
     return { child, ended: once(child, 'exit') };
   };

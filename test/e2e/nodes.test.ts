@@ -9,9 +9,9 @@ import { expect, test } from 'vitest';
 import { natsObstacle } from '../support/nats-server.ts';
 import { createNetworkNamespace, namespaceObstacle, type NetworkNamespace } from '../support/network-namespace.ts';
 import { eventually, query } from '../support/program.ts';
+import { testedProgram } from '../support/tested-program.ts';
 
-const root = new URL('../../', import.meta.url).pathname;
-const program = [process.execPath, join(root, 'src/watchpost.js')];
+const program = [process.execPath, testedProgram];
 const obstacle = natsObstacle() ?? namespaceObstacle();
 const title = (text: string) => (obstacle === null ? text : `${text} (skipped: ${obstacle})`);
 

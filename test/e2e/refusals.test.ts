@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { tcpServer } from '../support/tcp-servers.ts';
+import { testedProgram } from '../support/tested-program.ts';
 
 const root = new URL('../../', import.meta.url).pathname;
 let folder = '';
@@ -14,7 +15,7 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 function run(...args: readonly string[]) {
-  const { status, stdout, stderr } = spawnSync(process.execPath, ['src/watchpost.js', ...args], {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [testedProgram, ...args], {
     cwd: root,
     encoding: 'utf8',
     timeout: 20_000,

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { mortal } from '../support/children.ts';
 import { eventually } from '../support/program.ts';
+import { testedProgram } from '../support/tested-program.ts';
 
 const root = new URL('../../', import.meta.url).pathname;
 
@@ -16,7 +17,7 @@ test('watchpost demo: an outage and its end, one of what depends on it, mails ab
   stack.defer(() => rmSync(folder, { recursive: true, force: true }));
   const args = ['--listen', '127.0.0.1:0', '--outage-after', '8s', '--log-level', 'info'];
   const child = mortal(
-    spawn(process.execPath, ['src/watchpost.js', 'demo', ...args], {
+    spawn(process.execPath, [testedProgram, 'demo', ...args], {
       cwd: root,
       env: { ...process.env, TMPDIR: folder },
       stdio: ['ignore', 'pipe', 'pipe'],

@@ -11,6 +11,7 @@ import { startSmtp } from '../support/smtp.ts';
 import { startRelay } from '../support/relay.ts';
 import { tempFolder } from '../support/store.ts';
 import { tcpServer } from '../support/tcp-servers.ts';
+import { testedProgram } from '../support/tested-program.ts';
 
 // Each has a world of its own, and waits for the most part.
 
@@ -141,7 +142,7 @@ test.skipIf(obstacle !== null).concurrent.each(['is stopped', 'swallows everythi
     const servers = ['--name', 'us1', '--servers', `nats://127.0.0.1:${relay.port}`, '--seed-file', seedFile];
     const spool = ['--allow-private', '--spool-file', join(program.folder, 'us1.db')];
     const node: ChildProcess = mortal(
-      spawn(process.execPath, ['src/watchpost.js', 'node', ...servers, ...spool], { cwd: root, stdio: 'ignore' }),
+      spawn(process.execPath, [testedProgram, 'node', ...servers, ...spool], { cwd: root, stdio: 'ignore' }),
     );
     stack.defer(async () => {
       node.kill('SIGKILL');

@@ -9,9 +9,9 @@ import { eventually } from '../support/program.ts';
 import { createSmallDisk, diskObstacle, type SmallDisk } from '../support/small-disk.ts';
 import { startSmtp } from '../support/smtp.ts';
 import { mortal } from '../support/children.ts';
+import { testedProgram } from '../support/tested-program.ts';
 
 const obstacle = diskObstacle();
-const program = new URL('../../src/watchpost.js', import.meta.url).pathname;
 
 interface Started extends AsyncDisposable {
   /** Sends SIGTERM and waits for the end. */
@@ -22,7 +22,7 @@ function startOn(disk: SmallDisk, config: string): Started {
   const folder = mkdtempSync(join(tmpdir(), 'watchpost-config-'));
   const path = join(folder, 'watchpost.yaml');
   writeFileSync(path, config);
-  const words = [process.execPath, program, 'run', '--config', path, '--log-level', 'fatal'];
+  const words = [process.execPath, testedProgram, 'run', '--config', path, '--log-level', 'fatal'];
   const [command, ...args] = disk.on(words);
   const child = mortal(spawn(command, args, { stdio: ['ignore', 'inherit', 'inherit'] }));
   const end = async (signal: NodeJS.Signals) => {

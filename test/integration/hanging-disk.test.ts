@@ -7,10 +7,10 @@ import { describe, expect, test } from 'vitest';
 import { makeKeyPair } from '#transport/nats/keys.ts';
 import { mortal } from '../support/children.ts';
 import { eventually } from '../support/program.ts';
+import { testedProgram } from '../support/tested-program.ts';
 
 // A disk whose system calls never come back holds up the thread that hears signals.
 
-const watchpost = new URL('../../src/watchpost.js', import.meta.url).pathname;
 const hangMain = new URL('../fixtures/hang-main.mjs', import.meta.url).href;
 
 /** A folder with a program in it, which ends with the test. */
@@ -46,7 +46,7 @@ ${rest}`,
     },
     launch(args, env = {}) {
       child = mortal(
-        spawn(process.execPath, [watchpost, ...args, '--log-level', 'fatal'], {
+        spawn(process.execPath, [testedProgram, ...args, '--log-level', 'fatal'], {
           env: { ...process.env, ...env },
           stdio: ['ignore', 'inherit', 'inherit'],
         }),

@@ -8,6 +8,7 @@ import { natsObstacle, startNats } from '../support/nats-server.ts';
 import { createProgram, eventually, query } from '../support/program.ts';
 import { startSmtp } from '../support/smtp.ts';
 import { mortal } from '../support/children.ts';
+import { testedProgram } from '../support/tested-program.ts';
 
 // Hub, nats-server and three nodes are processes of their own; minutes are seconds.
 
@@ -47,9 +48,7 @@ test.skipIf(obstacle !== null)(
       const flags = ['--name', name, '--servers', nats.url, '--seed-file', seedFile, '--allow-private'];
       const spool = ['--spool-file', join(program.folder, `${name}.db`)];
       children.push(
-        mortal(
-          spawn(process.execPath, ['src/watchpost.js', 'node', ...flags, ...spool], { cwd: root, stdio: 'ignore' }),
-        ),
+        mortal(spawn(process.execPath, [testedProgram, 'node', ...flags, ...spool], { cwd: root, stdio: 'ignore' })),
       );
     }
     const config = `

@@ -7,7 +7,8 @@ import { createProgram, eventually, query } from '../support/program.ts';
 import { serveHttp } from '../support/http-servers.ts';
 import { tcpServer } from '../support/tcp-servers.ts';
 
-const preload = new URL('../support/loaded-modules.js', import.meta.url).pathname;
+const root = new URL('../../', import.meta.url).pathname;
+const preload = join(root, 'test/support/loaded-modules.js');
 
 const kinds = {
   server: /\/fastify\/fastify\.js$/,
@@ -105,7 +106,8 @@ const targetStates = z.object({ targets: z.array(z.object({ name: z.string(), st
 /** A program that lists what it and its threads load. */
 async function createWatchedProgram() {
   const environment: NodeJS.ProcessEnv = { NODE_OPTIONS: `--import=${preload}` };
-  const program = await createProgram({ environment });
+  // The sources: test/e2e/bundle.test.ts looks at what the bundle loads.
+  const program = await createProgram({ house: root, environment });
   const list = join(program.folder, 'modules');
   environment['LOADED_MODULES'] = list;
   return {

@@ -7,6 +7,7 @@ import { mortal } from '../support/children.ts';
 import { startHttpTarget } from '../support/http-target.ts';
 import { type NatsServer, natsObstacle, startNats } from '../support/nats-server.ts';
 import { createProgram, eventually, query } from '../support/program.ts';
+import { testedProgram } from '../support/tested-program.ts';
 
 const root = new URL('../../', import.meta.url).pathname;
 const obstacle = natsObstacle();
@@ -34,7 +35,7 @@ test.skipIf(obstacle !== null)(
       writeFileSync(file(`${place}/${node}.nk`), keys.seed.reveal(), { mode: 0o600 });
       const flags = ['--name', node, '--servers', nats.url, '--seed-file', file(`${place}/${node}.nk`)];
       const spool = ['--spool-file', file(`${place}/spool.db`), '--allow-private', '--log-level', 'fatal'];
-      mortal(spawn(process.execPath, ['src/watchpost.js', 'node', ...flags, ...spool], { cwd: root, stdio: 'ignore' }));
+      mortal(spawn(process.execPath, [testedProgram, 'node', ...flags, ...spool], { cwd: root, stdio: 'ignore' }));
       return nats;
     };
     const first = await serve('first', 'us1');

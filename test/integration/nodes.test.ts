@@ -12,11 +12,11 @@ import { natsObstacle } from '../support/nats-server.ts';
 import { eventually } from '../support/program.ts';
 import { mortal } from '../support/children.ts';
 import { closedPort } from '../support/tcp-servers.ts';
+import { testedProgram } from '../support/tested-program.ts';
 
 // Everything as operators run it: nats-server with TLS, the hub and the nodes are processes of their own.
 
 const root = new URL('../../', import.meta.url).pathname;
-const script = join(root, 'src/watchpost.js');
 const obstacle = natsObstacle();
 
 interface CliResult {
@@ -27,7 +27,7 @@ interface CliResult {
 
 async function cli(...args: readonly string[]): Promise<CliResult> {
   try {
-    const { stdout, stderr } = await promisify(execFile)(process.execPath, [script, ...args]);
+    const { stdout, stderr } = await promisify(execFile)(process.execPath, [testedProgram, ...args]);
     return { code: 0, out: stdout, err: stderr };
   } catch (error) {
     const { code, stdout, stderr } = error as { code: number; stdout: string; stderr: string };
@@ -111,13 +111,13 @@ test.skipIf(obstacle !== null)(
     });
     expect(await cli('nodes', 'add', 'mars', ...reload)).toMatchObject({ code: 2 });
 
-    const hub = start('hub', process.execPath, [script, 'run', ...config]);
+    const hub = start('hub', process.execPath, [testedProgram, 'run', ...config]);
     const startNode = (key: string, name = key): ChildProcess => {
       writeFileSync(
         file(`${name}.yaml`),
         `name: ${name}\nservers: ["tls://localhost:${port}"]\nca_file: ca.pem\nspool_file: ${name}.db\nallow_private: true\nexit_when_refused: 1s\nseed: ${seeds.get(key)}\n`,
       );
-      return start(name, process.execPath, [script, 'node', '--config', file(`${name}.yaml`)]);
+      return start(name, process.execPath, [testedProgram, 'node', '--config', file(`${name}.yaml`)]);
     };
     const us1 = startNode('us1');
     const de1 = startNode('de1');

@@ -12,12 +12,11 @@ import { mortal } from '../support/children.ts';
 import { natsObstacle } from '../support/nats-server.ts';
 import { eventually } from '../support/program.ts';
 import { closedPort } from '../support/tcp-servers.ts';
+import { testedProgram } from '../support/tested-program.ts';
 
 // The hub, a node of its own and one in a process beside it run plugins; the hub's mails are files.
 
-const root = new URL('../../', import.meta.url).pathname;
 const TargetDocument = z.looseObject({ target: TargetDetail });
-const script = join(root, 'src/watchpost.js');
 const obstacle = natsObstacle();
 
 test.skipIf(obstacle !== null)(
@@ -27,7 +26,7 @@ test.skipIf(obstacle !== null)(
     const folder = mkdtempSync(join(tmpdir(), 'watchpost-plugins-'));
     stack.defer(() => rmSync(folder, { recursive: true, force: true }));
     const file = (name: string) => join(folder, name);
-    const cli = async (...args: readonly string[]) => promisify(execFile)(process.execPath, [script, ...args]);
+    const cli = async (...args: readonly string[]) => promisify(execFile)(process.execPath, [testedProgram, ...args]);
     const start = (command: string, args: readonly string[]): ChildProcess => {
       const child: ChildProcess = mortal(spawn(command, args, { stdio: 'ignore' }));
       stack.defer(async () => {
@@ -98,8 +97,8 @@ targets:
     stack.defer(() => void engine.close());
     engine.listen(file('engine.sock'));
     const nats = start('nats-server', ['--config', file('nats.conf')]);
-    start(process.execPath, [script, 'run', ...config]);
-    start(process.execPath, [script, 'node', '--config', file('us1.yaml')]);
+    start(process.execPath, [testedProgram, 'run', ...config]);
+    start(process.execPath, [testedProgram, 'node', '--config', file('us1.yaml')]);
 
     const mails = () => globSync('mail/*.eml', { cwd: folder }).map((name) => readFileSync(file(name), 'utf8'));
     // Incidents that open together are one mail.

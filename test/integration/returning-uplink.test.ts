@@ -2,16 +2,15 @@ import { once } from 'node:events';
 import { globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import PostalMime from 'postal-mime';
 import { expect, test } from 'vitest';
 import { createNetworkNamespace, namespaceObstacle, type NetworkNamespace } from '../support/network-namespace.ts';
 import { eventually, query } from '../support/program.ts';
+import { testedProgram } from '../support/tested-program.ts';
 
 // The own cable is out for a few seconds, and the ways to the targets return in steps. All targets are well all the time.
 
 const why = namespaceObstacle();
-const program = fileURLToPath(new URL('../../src/watchpost.js', import.meta.url));
 const names = Array.from({ length: 12 }, (_, index) => `t${index}`);
 const isSix = (name: string) => Number(name.slice(1)) % 2 === 1;
 const addressOf = (name: string) =>
@@ -69,7 +68,7 @@ test.skipIf(why !== null && process.env['CI'] === undefined)(
     connect(home, world);
     const config = join(folder, 'watchpost.yaml');
     writeFileSync(config, configOf(folder));
-    const child = home.start([process.execPath, program, 'run', '--config', config, '--log-level', 'fatal']);
+    const child = home.start([process.execPath, testedProgram, 'run', '--config', config, '--log-level', 'fatal']);
     const database = join(folder, 'watchpost.db');
     const count = (where: string, since: number) =>
       Number(query(database, `SELECT count(*) AS n FROM results WHERE ${where} AND due_at > ${since}`)[0]?.['n'] ?? 0);

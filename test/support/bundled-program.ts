@@ -1,9 +1,12 @@
 import { execFileSync } from 'node:child_process';
-import { copyFileSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { chmodSync, copyFileSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 
 const root = new URL('../../', import.meta.url).pathname;
+
+/** Says where the bundle is that was made once for a whole run, if there is one. */
+export const sharedHouse = 'WATCHPOST_TESTED_HOUSE';
 
 /** The program as the image has it: the bundle, with only those packages beside it that are not part of it. */
 export interface BundledProgram extends Disposable {
@@ -14,12 +17,16 @@ export interface BundledProgram extends Disposable {
 
 export function bundleProgram(): BundledProgram {
   const house = mkdtempSync(join(tmpdir(), 'watchpost-bundle-'));
+  chmodSync(house, 0o755); // Some tests run it as another user.
   const folder = join(house, 'dist');
-  execFileSync(process.execPath, ['--no-warnings', '.ci/bundle.ts', folder], { cwd: root, stdio: 'pipe' });
+  const shared = process.env[sharedHouse];
+  if (shared === undefined)
+    execFileSync(process.execPath, ['--no-warnings', '.ci/bundle.ts', folder], { cwd: root, stdio: 'pipe' });
+  else cpSync(join(shared, 'dist'), folder, { recursive: true });
   mkdirSync(join(house, 'src'));
-  copyFileSync(join(root, 'src/watchpost.js'), join(house, 'src/watchpost.js'));
-  copyFileSync(join(root, 'package.json'), join(house, 'package.json'));
-  cpSync(join(root, 'migrations'), join(house, 'migrations'), { recursive: true });
+  for (const file of ['src/watchpost.js', 'package.json', 'CHANGELOG.md'])
+    copyFileSync(join(root, file), join(house, file));
+  for (const part of ['migrations', 'docs']) cpSync(join(root, part), join(house, part), { recursive: true });
   for (const name of readFileSync(join(folder, 'packages.txt'), 'utf8').trimEnd().split('\n')) {
     const place = join(house, 'node_modules', name);
     mkdirSync(dirname(place), { recursive: true });

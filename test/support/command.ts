@@ -1,10 +1,12 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { runProgram } from '#cli/run-program.ts';
 import type { CommandContext } from '#cli/shared/command-context.ts';
 import { silentContext } from './silent-context.ts';
 import { mortal } from './children.ts';
+import { testedProgram } from './tested-program.ts';
 
 const root = new URL('../../', import.meta.url).pathname;
 
@@ -15,10 +17,11 @@ export interface Ended {
 }
 
 /** The real program, or another copy of it, run to its end. */
-export async function command(args: readonly string[], house = root): Promise<Ended> {
+export async function command(args: readonly string[], house?: string): Promise<Ended> {
+  const script = house === undefined ? testedProgram : join(house, 'src/watchpost.js');
   const child = mortal(
-    spawn(process.execPath, ['src/watchpost.js', ...args], {
-      cwd: house,
+    spawn(process.execPath, [script, ...args], {
+      cwd: house ?? root,
       stdio: ['ignore', 'pipe', 'pipe'],
     }),
   );

@@ -8,6 +8,7 @@ import { text } from 'node:stream/consumers';
 import { parse } from 'yaml';
 import { createNetworkNamespace, type NetworkNamespace } from './network-namespace.ts';
 import { mortal } from './children.ts';
+import { testedHouse } from './tested-program.ts';
 
 const root = new URL('../../', import.meta.url).pathname;
 
@@ -149,7 +150,7 @@ interface Script {
   readonly args: readonly string[];
 }
 
-// A root made of this machine's programs and libraries, the sources at /app, and what the service mounts.
+// A root made of this machine's programs and libraries, the program at /app, and what the service mounts.
 function scriptOf({ name, service, standIn, project, file, args }: Script): string {
   const at = join(project, 'roots', name);
   const bind = (from: string, to: string, readOnly: boolean): string => {
@@ -191,9 +192,10 @@ function scriptOf({ name, service, standIn, project, file, args }: Script): stri
     bind('/etc/passwd', '/etc/passwd', true),
     bind(join(project, 'hosts'), '/etc/hosts', true),
     // What the image has, and the stand-ins: not config/, whose demo the program would find below its folder.
-    ...['package.json', 'node_modules', 'migrations', 'src', 'test'].map((part) =>
-      bind(join(root, part), `/app/${part}`, true),
+    ...['package.json', 'migrations', 'src', 'dist'].flatMap((part) =>
+      existsSync(join(testedHouse, part)) ? [bind(join(testedHouse, part), `/app/${part}`, true)] : [],
     ),
+    ...['node_modules', 'test'].map((part) => bind(join(root, part), `/app/${part}`, true)),
     `mkdir -p ${quoted(at)}/proc ${quoted(at)}/dev && mount -t proc proc ${quoted(at)}/proc && mount --rbind /dev ${quoted(at)}/dev`,
     ...tmpfs,
     ...volumes,

@@ -12,6 +12,7 @@ import { createProgram, eventually, type Program, query, type Running } from './
 import { type Relay, startRelay } from './relay.ts';
 import { type SmtpSink, startSmtp } from './smtp.ts';
 import { closedPort } from './tcp-servers.ts';
+import { testedProgram } from './tested-program.ts';
 
 const root = new URL('../../', import.meta.url).pathname;
 
@@ -236,7 +237,7 @@ function startNodes(
     const seedFile = join(folder, `${name}.nk`);
     writeFileSync(seedFile, seed.reveal(), { mode: 0o600 });
     const place = ['--servers', urlsOf(servers).join(','), '--seed-file', seedFile, '--allow-private'];
-    const words = ['src/watchpost.js', 'node', '--name', name, ...place, '--spool-file', join(folder, `${name}.db`)];
+    const words = [testedProgram, 'node', '--name', name, ...place, '--spool-file', join(folder, `${name}.db`)];
     const [command = '', ...args] = [...(world?.machines[index]?.prefix ?? []), process.execPath, ...words];
     let child: ChildProcess | null = null;
     const node: FleetNode = {

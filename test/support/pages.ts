@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process';
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
+import { testedProgram } from './tested-program.ts';
 
 const root = new URL('../../', import.meta.url).pathname;
 
@@ -40,7 +41,7 @@ export function openShell(folder: string): Shell {
     chmodSync(path, 0o755);
     return path;
   };
-  const watchpost = `'${process.execPath}' '${root}src/watchpost.js'`;
+  const watchpost = `'${process.execPath}' '${testedProgram}'`;
   install('watchpost', `exec ${watchpost} "$@"`);
   install('npx', `test "$1" = watchpost && shift && exec ${watchpost} "$@"`);
   return {

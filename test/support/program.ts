@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import Database from 'better-sqlite3';
 import { mortal } from './children.ts';
+import { testedProgram } from './tested-program.ts';
 
 const root = new URL('../../', import.meta.url).pathname;
 
@@ -36,7 +37,7 @@ export interface Running {
 }
 
 export interface ProgramOptions {
-  /** The folder of the sources to run, by default these. */
+  /** The folder with the program to run; default: what `tested-program.ts` says. */
   readonly house?: string;
   /** Variables that it has besides ours. */
   readonly environment?: NodeJS.ProcessEnv;
@@ -66,14 +67,12 @@ export async function createProgram(options: ProgramOptions = {}): Promise<Progr
   };
 }
 
-async function launch(
-  config: string,
-  { house = root, environment = {}, prefix = [] }: ProgramOptions,
-): Promise<Running> {
-  const [command, ...args] = [...prefix, process.execPath, 'src/watchpost.js', 'run', '--config', config];
+async function launch(config: string, { house, environment = {}, prefix = [] }: ProgramOptions): Promise<Running> {
+  const script = house === undefined ? testedProgram : join(house, 'src/watchpost.js');
+  const [command, ...args] = [...prefix, process.execPath, script, 'run', '--config', config];
   const child = mortal(
     spawn(command, args, {
-      cwd: house,
+      cwd: house ?? root,
       env: { ...process.env, ...environment },
       stdio: ['ignore', 'inherit', 'pipe'],
     }),

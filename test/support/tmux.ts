@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
+import { testedProgram } from './tested-program.ts';
 
 const root = new URL('../../', import.meta.url).pathname;
 const execute = promisify(execFile);
@@ -24,7 +25,7 @@ export async function openTerminal(
     const { stdout } = await execute('tmux', ['-L', socket, '-f', '/dev/null', ...words], { cwd: root });
     return stdout;
   };
-  const program = [process.execPath, 'src/watchpost.js', ...args].map((word) => `'${word}'`).join(' ');
+  const program = [process.execPath, testedProgram, ...args].map((word) => `'${word}'`).join(' ');
   const size = ['-x', String(columns), '-y', String(rows)];
   await tmux('new-session', '-d', ...size, `env TERM=screen-256color ${program}; echo "ended with $?"; exec sleep 600`);
   return {

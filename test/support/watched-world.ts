@@ -11,6 +11,7 @@ import { startNats } from './nats-server.ts';
 import { createProgram } from './program.ts';
 import { mortal } from './children.ts';
 import { grpcServer } from './grpc-server.ts';
+import { testedProgram } from './tested-program.ts';
 
 /** Servers of each kind, and the real program that watches them from two nodes every second. */
 export interface WatchedWorld extends AsyncDisposable {
@@ -86,7 +87,7 @@ async function startRemoteNode(folder: string, started: AsyncDisposableStack): P
   const config = join(folder, 'jp1.yaml');
   await writeFile(config, `name: jp1\nservers: ["${nats.url}"]\nseed_file: jp1.nk\nspool_file: jp1.db\n`);
   const node = mortal(
-    spawn(process.execPath, ['src/watchpost.js', 'node', '--config', config], {
+    spawn(process.execPath, [testedProgram, 'node', '--config', config], {
       cwd: root,
       stdio: 'ignore',
     }),

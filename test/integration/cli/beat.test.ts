@@ -10,6 +10,7 @@ import { expect, test } from 'vitest';
 import { sha256 } from '#kernel/hash.ts';
 import { command, commandHere } from '../../support/command.ts';
 import { mortal } from '../../support/children.ts';
+import { testedProgram } from '../../support/tested-program.ts';
 
 const root = new URL('../../../', import.meta.url).pathname;
 
@@ -75,7 +76,7 @@ test('a signal goes on to the command, whose end is told', async () => {
   await using there = await hub();
   const script = 'trap "echo cleaning; exit 5" TERM; echo ready; while :; do sleep 0.05; done';
   const child = mortal(
-    spawn(process.execPath, ['src/watchpost.js', 'beat', there.url, '--', 'sh', '-c', script], {
+    spawn(process.execPath, [testedProgram, 'beat', there.url, '--', 'sh', '-c', script], {
       cwd: root,
       stdio: ['ignore', 'pipe', 'ignore'],
     }),

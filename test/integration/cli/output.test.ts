@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { expect, test } from 'vitest';
+import { testedProgram } from '../../support/tested-program.ts';
 
 const root = new URL('../../../', import.meta.url).pathname;
 
@@ -8,7 +9,7 @@ function shell(words: string) {
   const { stdout, stderr, status } = spawnSync('bash', ['-c', words], {
     cwd: root,
     encoding: 'utf8',
-    env: { ...process.env, watchpost: `${process.execPath} src/watchpost.js` },
+    env: { ...process.env, watchpost: `${process.execPath} ${testedProgram}` },
   });
   return { stdout, stderr, status };
 }
