@@ -111,11 +111,13 @@ export class CommitQueue implements WriteQueue {
     });
   }
 
-  /** Commits at once what waits, unless the database refuses, or the first steady round has waited for less than `waitedMs`. */
+  /**
+   * Commits at once what waits, unless the database refuses, or the first steady round has waited for less than `waitedMs`. Many of
+   * them are left to their own second: they would be one long hold for each reader.
+   */
   flush(waitedMs = 0): void {
     if (this.#lastError !== null || this.#closed) return;
-    if (waitedMs > 0 && (this.#group === null || this.#options.clock.elapsed() - this.#group.since < waitedMs)) return;
-    this.#flushAll();
+    if (waitedMs === 0 || this.#haveFewWaited(waitedMs)) this.#flushAll();
   }
 
   /** Commits at once. If the database refuses, the outcomes wait like everything else; a wrong row throws. */
@@ -160,6 +162,12 @@ export class CommitQueue implements WriteQueue {
     const error = new WatchpostError('store_failed', `not written before the end: ${this.#lastError ?? ''}`);
     for (const one of lost) one.reject(error);
     return lost.length;
+  }
+
+  #haveFewWaited(waitedMs: number): boolean {
+    const group = this.#group;
+    if (group === null || group.results >= enoughResults) return false;
+    return this.#options.clock.elapsed() - group.since >= waitedMs;
   }
 
   #groupWaitMs(round: RoundRecord): number {

@@ -243,3 +243,13 @@ test('leaves no timer behind when it closes', async () => {
   expect(disk.commits).toHaveLength(1);
   expect(clock.pending).toBe(0);
 });
+
+test('a reader does not commit many that have waited: their own turn does', async () => {
+  const { clock, disk, queue } = setUp();
+  for (let index = 0; index < 100; index += 1) void queue.add(healthy(`t${index}`, start));
+  clock.hold(1_500);
+  queue.flush(1_000);
+  expect(disk.commits).toHaveLength(0);
+  await clock.advance(0);
+  expect(disk.commits.map(({ targets }) => targets.length)).toEqual([100]);
+});
