@@ -74,9 +74,14 @@ export function watchResponses(url: string, bareUrl: string): ResponseTimes {
 async function isRead(address: string, agent: Agent): Promise<boolean> {
   const { promise, resolve } = Promise.withResolvers<boolean>();
   const headers = { 'accept-encoding': 'gzip' };
-  get(address, { agent, headers, signal: AbortSignal.timeout(longestMs) }, (response) => {
+  const request = get(address, { agent, headers, signal: AbortSignal.timeout(longestMs) }, (response) => {
     response.on('end', () => resolve(response.statusCode === 200)).on('error', () => resolve(false));
     response.resume();
-  }).on('error', () => resolve(false));
+  });
+  // A connection that rested may be closed by the other side as it is used again: then any client asks once more.
+  request.on('error', (error: NodeJS.ErrnoException) => {
+    const wasClosed = request.reusedSocket && error.code === 'ECONNRESET';
+    resolve(wasClosed ? isRead(address, agent) : false);
+  });
   return promise;
 }
