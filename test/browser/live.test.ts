@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { command } from '../support/command.ts';
 import { expectGoodInBoth, focused, openBrowser, openTab, type Tab } from '../support/browser.ts';
 import { startHttpTarget } from '../support/http-target.ts';
-import { createProgram } from '../support/program.ts';
+import { createProgram, eventually } from '../support/program.ts';
 import { closedPort } from '../support/tcp-servers.ts';
 
 const heading = ({ page }: Tab, name: RegExp) =>
@@ -136,8 +136,12 @@ pages: { status: { targets: { weak: Weak, alpha: Alpha } }, other: { targets: { 
   const service = status.page.locator('section', { has: status.page.getByRole('heading', { name: 'Weak' }) });
   const bars = service.locator('.days');
   const told = service.locator('[data-readout]');
-  const box = await bars.boundingBox();
-  if (box === null) throw new Error('the bars are not seen');
+  // The row is drawn anew now and then.
+  const box = await eventually(10_000, async () => {
+    const seen = await bars.boundingBox();
+    if (seen === null) throw new Error('the bars are not seen');
+    return seen;
+  });
   await expect.poll(async () => told.textContent(), { timeout: 60_000 }).toMatch(/^\d+(?:\.\d+)?% since \d\d:\d\d \(/);
   await bars.hover({ position: { x: box.width - 2, y: box.height / 2 } });
   await expect.poll(async () => told.textContent()).toMatch(/^\d+ \w+ \d{4}: down for \d+ seconds?$/);

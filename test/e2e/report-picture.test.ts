@@ -12,12 +12,13 @@ service: { allow_private: true }
 `);
   const start = async (host: string) => {
     const body = JSON.stringify({ type: 'tcp', host });
-    const response = await fetch(`${url}/api/v1/checks`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json', accept: 'application/json' },
-      body,
+    const headers = { 'content-type': 'application/json', accept: 'application/json' };
+    // The node may be a moment behind the web server.
+    return eventually(10_000, async () => {
+      const response = await fetch(`${url}/api/v1/checks`, { method: 'POST', headers, body });
+      expect(response.status).toBe(201);
+      return ((await response.json()) as { id: string }).id;
     });
-    return ((await response.json()) as { id: string }).id;
   };
   const page = async (id: string) =>
     (await fetch(`${url}/check-report/${id}`, { headers: { accept: 'text/html' } })).text();
