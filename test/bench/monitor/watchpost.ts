@@ -1,5 +1,6 @@
 import { globSync, readFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
+import { bundleProgram } from '../../support/bundled-program.ts';
 import { createProgram, query, type Running } from '../../support/program.ts';
 import { askableHeap, liveHeap } from '../tools/live-heap.ts';
 import { cpuSeconds, type Helper, memoryBytes, threadCpuSeconds, writtenBytes } from '../tools/processes.ts';
@@ -13,7 +14,10 @@ const scrapeEveryMs = 15_000;
 // What was due just now is on its way, to the target and into the database.
 const settleMs = 3_000;
 
-/** The real program with history, alerts and metrics on, scraped every 15 s. */
+// As the image and the units of systemd start it.
+const asShipped = { MALLOC_ARENA_MAX: '2' };
+
+/** The real program as it ships, with history, alerts and metrics on, scraped every 15 s. */
 export async function measureWatchpost(
   kind: Kind,
   targets: readonly BenchTarget[],
@@ -23,7 +27,8 @@ export async function measureWatchpost(
   const intervalMs = intervalMsOf[kind];
   const { ports, isCaptured } = await servers.ask({});
   console.log(`  arrivals are timed by ${isCaptured ? 'the kernel, at their first packet' : 'the target’s own clock'}`);
-  await using program = await createProgram({ environment: askableHeap });
+  using bundle = bundleProgram();
+  await using program = await createProgram({ environment: { ...askableHeap, ...asShipped }, house: bundle.house });
   const running = await program.start(configuration(targets, ports, intervalMs));
   const pid = running.process.pid ?? 0;
   const served = Date.now();
