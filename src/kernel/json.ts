@@ -10,6 +10,10 @@ export function parseJson(text: string): unknown {
   }
 }
 
+/** Whether it is an object of JSON: neither a list nor null. */
+export const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
 /** What a text of JSON says that is of the given shape; null if it is not, or no JSON. */
 export function readJson<Schema extends z.ZodType>(schema: Schema, text: string): z.output<Schema> | null {
   return schema.safeParse(parseJson(text)).data ?? null;

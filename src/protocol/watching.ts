@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { CheckSpec, Outcome, Policy } from '#checks/index.ts';
+import { isRecord } from '#kernel/json.ts';
 
 // The assignment that a node watches by its own schedule, and its results. It says nothing of single checks that are asked for: those
 // are commands.
@@ -84,8 +85,11 @@ export type RetainedResults = z.output<typeof RetainedResults>;
 export const DueSpan = z.object({ from: Moment, until: Moment });
 export type DueSpan = z.output<typeof DueSpan>;
 
-// All of a batch but its results. A hub reads it first: it has to stand before them in the JSON.
-const head = {
+/**
+ * All of a batch but its results, which a hub reads first: it stands before them in the JSON. A batch is answered by a receipt once
+ * they are stored, and may come again until that was heard.
+ */
+export const BatchHead = z.object({
   kind: z.literal('batch'),
   protocol: Range,
   ticket: z.string().min(1).max(1_000),
@@ -98,8 +102,7 @@ const head = {
   results: z.int().min(0).optional(),
   /** Healthy results that the node did not send since the batch before, for the hub did not grant them. */
   skipped: z.object({ results: z.int().min(0), due: DueSpan }).optional(),
-};
-export const BatchHead = z.object(head);
+});
 export type BatchHead = z.output<typeof BatchHead>;
 
 /** A result as a batch has it: an observation, but the outcome of any type of check, unread. */
@@ -113,15 +116,15 @@ export interface WireResult {
   readonly outcome: unknown;
 }
 
-/** Results of what a node watches, answered by a receipt once they are stored. A batch may come again until that was heard. */
-export interface Batch extends BatchHead {
-  /** The name of version 2 of the protocol, which nodes of earlier versions use. */
-  readonly sightings: readonly WireResult[];
-}
+// The name of version 2 of the protocol, which nodes of earlier versions use.
+const resultsName = 'sightings';
+
+/** What stands between the head of a batch and its results, in JSON. */
+export const resultsBeginning = `"${resultsName}":[`;
 
 /** The results of a batch, from what its JSON says; null if they are none. By hand, for there are thousands each second. */
 export function readWireResults(written: unknown): readonly WireResult[] | null {
-  const results = isRecord(written) ? written['sightings'] : null;
+  const results = isRecord(written) ? written[resultsName] : null;
   return Array.isArray(results) && results.every(isWireResult) ? results : null;
 }
 
@@ -140,9 +143,6 @@ function isWireResult(written: unknown): written is WireResult {
 
 const isText = (written: unknown, most: number): written is string =>
   typeof written === 'string' && written.length <= most;
-
-const isRecord = (written: unknown): written is Readonly<Record<string, unknown>> =>
-  typeof written === 'object' && written !== null && !Array.isArray(written);
 
 /**
  * Whether a node sends its healthy results of rounds that were due then, if the hub takes this share of them. It is a matter of the

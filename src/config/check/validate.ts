@@ -1,5 +1,6 @@
 import { channelTypes } from '#channels/index.ts';
 import { type AnyCheck, checkOf, CheckSpec } from '#checks/index.ts';
+import { isRecord } from '#kernel/json.ts';
 import { formatDuration } from '#kernel/units.ts';
 import { needsObjective, refusalOf, type Rule } from '#monitor/judge/rule.ts';
 import type { Target } from '#monitor/judge/target.ts';
@@ -221,6 +222,3 @@ function without(value: unknown, issues: readonly Issue[]): unknown {
 function pathsOf(issue: Issue): readonly (readonly PropertyKey[])[] {
   return issue.code === 'unrecognized_keys' ? issue.keys.map((key) => [...issue.path, key]) : [issue.path];
 }
-
-const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -1,6 +1,6 @@
 import { checkOf, type CheckTypeName } from '#checks/index.ts';
 import { describeIssue, unknownKey, wordIssue } from '#kernel/schema-words.ts';
-import { parseJson } from '#kernel/json.ts';
+import { isRecord, parseJson } from '#kernel/json.ts';
 import { formatPath } from '#kernel/wording.ts';
 import { ApiLocation } from '#protocol/location.ts';
 import { ApiFailure } from './failure.ts';
@@ -105,6 +105,3 @@ function optionsOf(type: CheckTypeName, written: unknown): StartInput['options']
   const message = issue === undefined ? 'options: expected an object' : describeIssue(issue, written, ['options']);
   throw new ApiFailure('invalid_option', message);
 }
-
-const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -1,5 +1,5 @@
 import { readJson } from '#kernel/json.ts';
-import { BatchHead, type DueSpan } from '#protocol/watching.ts';
+import { BatchHead, type DueSpan, resultsBeginning } from '#protocol/watching.ts';
 
 /** What is known of a batch before its results are parsed. */
 export interface BatchSummary extends Pick<BatchHead, 'protocol' | 'ticket' | 'process' | 'skipped'> {
@@ -8,15 +8,14 @@ export interface BatchSummary extends Pick<BatchHead, 'protocol' | 'ticket' | 'p
   readonly results: number;
 }
 
-const beginOfResults = '"sightings":[';
 const longestHead = 2_048;
 // Results stand in the order in which their checks ended.
 const longestCheckMs = 15_000;
 
 /** Reads a batch as far as its results; null if it is none. `now`, in milliseconds since the epoch, is when it came. */
 export function readBatchHead(data: Buffer, now: number): BatchSummary | null {
-  const end = data.subarray(0, longestHead).indexOf(beginOfResults);
-  const head = end < 0 ? null : readJson(BatchHead, `${data.toString('utf8', 0, end)}${beginOfResults}]}`);
+  const end = data.subarray(0, longestHead).indexOf(resultsBeginning);
+  const head = end < 0 ? null : readJson(BatchHead, `${data.toString('utf8', 0, end)}${resultsBeginning}]}`);
   if (head === null) return null;
   const { protocol, ticket, process, skipped, news, due, results } = head;
   return {

@@ -1,7 +1,7 @@
 import type { Log } from '#kernel/log.ts';
 import type { Random } from '#kernel/random.ts';
 import { messageLimit, protocolRange } from '#protocol/nodes.ts';
-import { type BatchHead, type DueSpan, isGranted, type WireResult } from '#protocol/watching.ts';
+import { type BatchHead, type DueSpan, isGranted, resultsBeginning, type WireResult } from '#protocol/watching.ts';
 import type { ReceiptDelivery } from './delivery.ts';
 
 export interface BatcherOptions {
@@ -91,7 +91,7 @@ export function createBatcher({ process, delivery, random, log }: BatcherOptions
 
 // As JSON of the whole would be, but no result is written twice.
 function withResults(head: BatchHead, texts: readonly string[]): string {
-  return `${JSON.stringify(head).slice(0, -1)},"sightings":[${texts.join(',')}]}`;
+  return `${JSON.stringify(head).slice(0, -1)},${resultsBeginning}${texts.join(',')}]}`;
 }
 
 function spanOf(results: readonly WireResult[]): DueSpan {

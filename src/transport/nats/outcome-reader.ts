@@ -1,3 +1,4 @@
+import { isRecord } from '#kernel/json.ts';
 import { readOutcome } from '#protocol/nodes.ts';
 
 type ReadResult = ReturnType<typeof readOutcome>;
@@ -77,10 +78,6 @@ function withParts(
 }
 
 const isSeconds = (value: unknown): value is number => typeof value === 'number' && value >= 0 && value <= mostSeconds;
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
 
 // Both are as JSON has them.
 function isSame(one: unknown, other: unknown): boolean {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { systemRandom } from '#kernel/random.ts';
-import { type Batch, BatchHead, isGranted, readWireResults } from '#protocol/watching.ts';
+import { BatchHead, isGranted, readWireResults, type WireResult } from '#protocol/watching.ts';
 import { createBatcher } from '#transport/nats/batcher.ts';
 import { memoryLog } from '../../support/memory-log.ts';
 import { measured } from '../../support/remote-nodes.ts';
@@ -11,6 +11,10 @@ const results = (count: number, everyMs: number, from = 0) =>
     const dueAt = start + (from + index) * everyMs;
     return { target: 'shop', revision: 'a', type: 'tcp', dueAt, startedAt: dueAt, outcome: measured };
   });
+
+interface Batch extends BatchHead {
+  readonly sightings: readonly WireResult[];
+}
 
 // Throws unless it is one.
 function batchOf(payload: string): Batch {
