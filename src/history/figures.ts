@@ -15,8 +15,6 @@ import { Tally } from './tally.ts';
 
 type FigureRow = SealedSums | PastResult;
 
-const nothing: readonly never[] = [];
-
 /** What was read of one target for one span. */
 export interface FiguresSource extends TimeSpan {
   readonly time: TimeByStatus | null;
@@ -103,7 +101,7 @@ export function partsRead(
 
 // What there may be of results from before verdicts.
 function olderThan(since: number | null, part: TimeSpan, kept: RetentionLimits): readonly SpanPart[] {
-  if (since === null || part.from >= since || part.to <= kept.daysFrom) return nothing;
+  if (since === null || part.from >= since || part.to <= kept.daysFrom) return [];
   const older = cover(part, kept).filter(({ from }) => from < since);
   return older.map((piece) => (piece.of === 'results' ? { ...piece, to: Math.min(piece.to, since) } : piece));
 }
@@ -118,11 +116,10 @@ export function figuresOf(
   node: string | null,
   quantiles: readonly number[] = [],
 ): HistoryFigures {
-  let tally = none;
+  const tally = reads.some(({ rows }) => rows.length > 0) ? new Tally() : none;
   let time: TimeByStatus | null = node === null ? noTime : null;
   for (const read of reads) {
-    if (time !== null && read.time !== null) time = time === noTime ? read.time : addTime(time, read.time);
-    if (read.rows.length > 0 && tally === none) tally = new Tally();
+    if (time !== null && read.time !== null) time = addTime(time, read.time);
     for (const row of read.rows) {
       if ('sketch' in row) tally.addSums(row);
       else tally.addResult(row);

@@ -19,7 +19,9 @@ z.config({
     const traits = traitsOf.get(internals.constr);
     if (traits === undefined) {
       traitsOf.set(internals.constr, internals.traits);
-      Object.defineProperty(Object.getPrototypeOf(internals), 'parent', noParent);
+      const prototype: object = Object.getPrototypeOf(internals);
+      // That of all objects is no place for it, should zod have no other one day.
+      if (prototype !== Object.prototype) Object.defineProperty(prototype, 'parent', noParent);
     } else if (traits.size === internals.traits.size) internals.traits = traits;
   },
 });

@@ -45,7 +45,7 @@ export interface BegunText {
 // Prometheus gives up after ten seconds by default, and then has nothing.
 const patienceMs = 1_000;
 const oldestMs = 120_000;
-// Writing takes a fifth of the time at the most, unless that is as long as a usual scrape interval.
+// It rests four times as long as it was written, but no longer than Prometheus usually waits between two scrapes.
 const restFactor = 4;
 const longestRestMs = 15_000;
 

@@ -40,7 +40,10 @@ export function createTimedItems<Item extends TimedItem>(): TimedItems<Item> {
   // It can be added again from then on.
   function takeNext(): Item | undefined {
     const item = left[done];
-    if (item === undefined) return undefined;
+    if (item === undefined) {
+      [left, done] = [[], 0];
+      return undefined;
+    }
     done += 1;
     item.lookAt = Number.POSITIVE_INFINITY;
     return item;
@@ -64,9 +67,10 @@ export function createTimedItems<Item extends TimedItem>(): TimedItems<Item> {
     look(clock, action) {
       collect(clock.now());
       const began = clock.elapsed();
-      while (done < left.length && clock.elapsed() - began < turnMs) {
+      while (clock.elapsed() - began < turnMs) {
         const item = takeNext();
-        if (item !== undefined) action(item);
+        if (item === undefined) return true;
+        action(item);
       }
       return done === left.length;
     },

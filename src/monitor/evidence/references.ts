@@ -29,13 +29,9 @@ const mostChosen = 2;
 const mostKnown = 16;
 
 /**
- * `isWatched` says whether a target is still configured as it was. It says the same as long as `configuration` gives the same object;
- * by default never for sure.
+ * `isWatched` says whether a target is still configured as it was. It says the same as long as `configuration` gives the same object.
  */
-export function createReferences(
-  isWatched: (target: Target) => boolean,
-  configuration: () => object = () => ({}),
-): References {
+export function createReferences(isWatched: (target: Target) => boolean, configuration: () => object): References {
   // By node and target, the one that was reached last at the end.
   const known = new Map<string, Map<string, Candidate>>();
   // By node: under this configuration all of as many as are known are still there.

@@ -13,10 +13,13 @@ const seen = (at: Readonly<Record<string, string | null>>) =>
     outcome: address === null ? down() : up(0.02, { address }),
   }));
 
+const configuration = {};
+const unchanged = () => configuration;
+
 const failing = tcp('shop', 'shop.example:443');
 
 test('those that the node reached last are chosen, two at most, over TCP', () => {
-  const references = createReferences(() => true);
+  const references = createReferences(() => true, unchanged);
   const web = of('web', { type: 'http', host: 'https://web.example/health' });
   references.roundDone(tcp('mail', 'mail.example:25'), seen({ de1: '192.0.2.1' }));
   references.roundDone(web, seen({ de1: '192.0.2.2', us1: '192.0.2.2' }));
@@ -31,7 +34,7 @@ test('those that the node reached last are chosen, two at most, over TCP', () =>
 });
 
 test('what this node alone fails to reach stays, and what is down does not', () => {
-  const references = createReferences(() => true);
+  const references = createReferences(() => true, unchanged);
   const [mail, wiki] = [tcp('mail', 'mail.example:25'), tcp('wiki', 'wiki.example:80')];
   for (const [index, one] of [mail, wiki].entries())
     references.roundDone(one, seen({ de1: `192.0.2.${index}`, us1: `192.0.2.${index}` }));
@@ -41,7 +44,7 @@ test('what this node alone fails to reach stays, and what is down does not', () 
 });
 
 test('of a target that most others see down the state at this node is no sign', () => {
-  const references = createReferences(() => true);
+  const references = createReferences(() => true, unchanged);
   const mail = tcp('mail', 'mail.example:25');
   references.roundDone(mail, seen({ de1: '192.0.2.1', us1: '192.0.2.1', fr1: '192.0.2.1' }));
   references.roundDone(mail, seen({ de1: '192.0.2.1', us1: null, fr1: null }));
@@ -54,7 +57,7 @@ test('of a target that most others see down the state at this node is no sign', 
 
 test('neither the host of the target nor one host twice is chosen, and nothing that is not watched as it was', () => {
   const removed = tcp('removed', 'removed.example:80');
-  const references = createReferences((one) => one !== removed);
+  const references = createReferences((one) => one !== removed, unchanged);
   const all = [
     tcp('other', 'other.example:1'),
     tcp('alias', 'alias.example:2'),
@@ -71,7 +74,7 @@ test('neither the host of the target nor one host twice is chosen, and nothing t
 });
 
 test('of many targets a few are known for each node, and others take the place of what goes down', () => {
-  const references = createReferences(() => true);
+  const references = createReferences(() => true, unchanged);
   const all = Array.from({ length: 40 }, (_, index) => tcp(`t${index}`, `t${index}.example:80`));
   const round = (isUp: (index: number) => boolean) => {
     for (const [index, one] of all.entries())
