@@ -178,6 +178,14 @@ export interface AssignedTarget {
   readonly unreadable?: string;
 }
 
+/** Whether a node that watches the one watches the other as it is. */
+export function isSameTarget(one: AssignedTarget, other: AssignedTarget | undefined): boolean {
+  if (one === other) return true;
+  if (one.name !== other?.name || one.revision !== other.revision || one.policy !== other.policy) return false;
+  const [slots, others] = [one.schedule.slots, other.schedule.slots];
+  return slots?.ms === others?.ms && slots?.since === others?.since;
+}
+
 /** All that a node is to watch, in place of what it watched before. */
 export interface Assignment {
   /** Counts up with each one for this node. */

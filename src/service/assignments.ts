@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { checkOf, type CheckSpec, type NodeSelection, type Policy } from '#checks/index.ts';
-import type { AssignedTarget } from '#protocol/watching.ts';
+import { type AssignedTarget, isSameTarget } from '#protocol/watching.ts';
 import type { Schedule } from '#schedule/schedule.ts';
 import type { Transport } from './ports.ts';
 import type { TargetRounds } from './target-rounds.ts';
@@ -20,15 +20,6 @@ export function assignedOf({ name, spec, schedule }: TargetDefinition, policy: P
   return { name, spec, schedule, policy, deadlineMs: checkOf(spec.type).deadlineMs(spec), revision };
 }
 
-const slotsOf = ({ slots }: Schedule) => (slots === undefined ? '' : `${slots.ms} ${slots.since}`);
-
-function digestOf(wanted: readonly AssignmentEntry[]): string {
-  const hash = createHash('sha256');
-  for (const { assigned } of wanted)
-    hash.update(`${assigned.name} ${assigned.revision} ${slotsOf(assigned.schedule)}\n`);
-  return hash.digest('base64url');
-}
-
 /** An entry that is assigned to nodes. */
 export interface AssignmentEntry {
   readonly assigned: AssignedTarget;
@@ -42,8 +33,7 @@ interface AwaitedEntry extends AssignmentEntry {
 /** What a node was given last, and since which assignment it has each target. */
 interface SentAssignment {
   readonly number: number;
-  /** The digest of its targets. */
-  readonly content: string;
+  readonly targets: readonly AssignedTarget[];
   // Lists weigh less than a map, and there may be hundreds of thousands of these pairs.
   readonly entries: readonly AwaitedEntry[];
   /** Of each entry. */
@@ -63,15 +53,19 @@ export class Assignments {
 
   /** Has a node watch these and nothing else; nothing is sent if that is what it watches. */
   put(node: string, wanted: readonly AwaitedEntry[]): void {
-    const known = this.#nodes.get(node) ?? { number: 0, content: '', entries: [], since: [] };
-    const content = digestOf(wanted);
-    if (content === known.content) return this.#exchange(node, known, wanted);
-    const number = known.number + 1;
-    const before = new Map(known.entries.map((one, index) => [one, known.since[index] ?? number]));
+    const known = this.#nodes.get(node);
+    if (
+      known?.targets.length === wanted.length &&
+      wanted.every(({ assigned }, at) => isSameTarget(assigned, known.targets[at]))
+    )
+      return this.#exchange(node, known, wanted);
+    const number = (known?.number ?? 0) + 1;
+    const before = new Map(known?.entries.map((one, index) => [one, known.since[index] ?? number]));
     const since = wanted.map((one) => before.get(one) ?? number);
-    this.#nodes.set(node, { number, content, entries: wanted, since });
+    const targets = wanted.map(({ assigned }) => assigned);
+    this.#nodes.set(node, { number, targets, entries: wanted, since });
     this.#heard.delete(node);
-    this.#transport.assign(node, { number, targets: wanted.map(({ assigned }) => assigned) });
+    this.#transport.assign(node, { number, targets });
   }
 
   /** A node watches the assignment of this number since then; infinity if none. It says so every few seconds, of many targets. */

@@ -74,7 +74,10 @@ class RoundCollector implements TargetRounds {
   }
 
   set voters(nodes: readonly NodeInfo[]) {
+    const isSame =
+      nodes.length === this.#voters.length && nodes.every((node, at) => node.name === this.#voters[at]?.name);
     this.#voters = nodes;
+    if (isSame) return;
     this.#attendance.keepsOnly(new Set(nodes.map(({ name }) => name)));
   }
 

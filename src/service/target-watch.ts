@@ -67,11 +67,22 @@ export function createTargetWatch({
   };
 }
 
+/** Nodes that have a vote, and those of them that are asked for each check. */
+export interface Voters {
+  readonly all: readonly NodeStatus['info'][];
+  readonly asked: readonly NodeStatus['info'][];
+}
+
+export const votersOf = (nodes: readonly NodeStatus[]): Voters => ({
+  all: nodes.map(({ info }) => info),
+  asked: nodes.flatMap(({ info, keepsTime }) => (keepsTime === true ? [] : info)),
+});
+
 /** Gives these nodes their vote on a target from `now` on, in milliseconds since the epoch. */
-export function setVoters(place: TargetWatch, nodes: readonly NodeStatus[], now: number): void {
-  place.rounds.voters = nodes.map(({ info }) => info);
-  place.asked = nodes.flatMap(({ info, keepsTime }) => (keepsTime === true ? [] : info));
-  for (const { name } of place.asked) place.rounds.keeps(name, now);
+export function setVoters(place: TargetWatch, { all, asked }: Voters, now: number): void {
+  place.rounds.voters = all;
+  place.asked = asked;
+  for (const { name } of asked) place.rounds.keeps(name, now);
 }
 
 /** Rounds that have a vote and wait to be judged, over all targets in the order in which they were due. */

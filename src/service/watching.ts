@@ -13,6 +13,7 @@ import { createOverload, type Overload } from './overload.ts';
 import {
   createTargetWatch,
   setVoters,
+  votersOf,
   limitMsOf,
   openRounds,
   type TargetWatch,
@@ -210,6 +211,7 @@ export class WatchService implements Disposable {
     const statuses = this.#nodes.all;
     // A node that is being started is as good as there.
     const candidates = statuses.map((status) => (status.starting === true ? { ...status, online: true } : status));
+    const everyone = votersOf(candidates);
     const now = this.#options.clock.now();
     for (const place of this.#slots.share(this.#places.values(), now)) {
       this.#timed.add(place, place.rounds.awaited);
@@ -221,7 +223,8 @@ export class WatchService implements Disposable {
     for (const place of this.#places.values()) {
       if (place.stoppedAt !== Number.POSITIVE_INFINITY) continue;
       const chosen = selectNodes(candidates, place.target.nodes, place.name);
-      setVoters(place, chosen, now);
+      // Thousands of targets have the same: a list for each weighs megabytes.
+      setVoters(place, chosen === candidates ? everyone : votersOf(chosen), now);
       for (const { info } of chosen) wanted.get(info.name)?.push(place);
       if (place.asked.length > 0 && !this.#wheel.has(place.name)) this.#wheel.add(place);
       else if (place.asked.length === 0) this.#wheel.remove(place.name);

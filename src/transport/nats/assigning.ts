@@ -1,14 +1,17 @@
 import type { Log } from '#kernel/log.ts';
-import { protocolRange, type Report } from '#protocol/nodes.ts';
-import { type AssignMessage, type Assignment, watchingSince } from '#protocol/watching.ts';
+import type { Report } from '#protocol/nodes.ts';
+import { type Assignment, watchingSince } from '#protocol/watching.ts';
 import type { NodeListener } from '#service/ports.ts';
-import { partsOf } from './assignment-parts.ts';
+import { messageOf, partsOf, type TargetTexts } from './assignment-parts.ts';
+import { isTimeout } from './unanswered.ts';
 
 export interface AssignmentSenderOptions {
   /** Names this run of the hub: assignments of another one are numbered by themselves. */
   readonly epoch: string;
-  /** Sends a message to a process; false if it did not take it. */
-  readonly send: (node: string, process: string, message: AssignMessage) => Promise<boolean>;
+  /** How long a process has for its first answer, in milliseconds. */
+  readonly answerMs: number;
+  /** Sends a message to a process, which has so many milliseconds to answer; false if it did not take it. */
+  readonly send: (node: string, process: string, message: string, answerMs: number) => Promise<boolean>;
   /** False if the NATS server knows that a process has no subscription. */
   readonly isThere: (node: string, process: string) => Promise<boolean>;
   /** Called with a process that is not there. */
@@ -42,9 +45,12 @@ interface AssignedNode {
 const nothing: Assignment = { number: 0, targets: [] };
 // A process is seldom behind by more: it gets each as soon as it took the one before.
 const keptBases = 4;
+// A process that is slow, or a hub that reads its answers late, is given twice as long each time: what is sent again takes time too.
+const longestAnswerMs = 60_000;
 
 export function createAssigning({
   epoch,
+  answerMs,
   send,
   isThere,
   lose,
@@ -52,6 +58,9 @@ export function createAssigning({
   log,
 }: AssignmentSenderOptions): AssignmentSender {
   const nodes = new Map<string, AssignedNode>();
+  // Kept only while something is sent.
+  let texts: TargetTexts = new WeakMap();
+  let sending = 0;
 
   function nodeOf(name: string): AssignedNode {
     const known = nodes.get(name) ?? {
@@ -80,18 +89,31 @@ export function createAssigning({
   async function assign(name: string, node: AssignedNode, process: string, assignment: Assignment): Promise<void> {
     if (node.sending.has(process)) return;
     node.sending.add(process);
+    sending += 1;
     try {
-      const parts = partsOf(assignment, baseOf(node, process));
-      for (const [index, content] of parts.entries()) {
-        const part = { index, of: parts.length };
-        const { number } = assignment;
-        const message: AssignMessage = { protocol: [...protocolRange], epoch, number, part, ...content };
-        if (!(await send(name, process, message))) return;
-      }
+      await sendAll(name, node, process, assignment);
     } catch (error) {
       log.warn({ err: error, node: name, process }, 'cannot send a node its assignment; retrying');
     } finally {
       node.sending.delete(process);
+      sending -= 1;
+      if (sending === 0) texts = new WeakMap();
+    }
+  }
+
+  async function sendAll(name: string, node: AssignedNode, process: string, assignment: Assignment): Promise<void> {
+    const parts = partsOf(assignment, baseOf(node, process), texts);
+    let patienceMs = answerMs;
+    for (let index = 0; index < parts.length;) {
+      if (node.wanted.number !== assignment.number || !node.processes.has(process)) return;
+      try {
+        if (!(await send(name, process, messageOf(parts, index, { epoch, number: assignment.number }), patienceMs)))
+          return;
+        index += 1;
+      } catch (error) {
+        if (!isTimeout(error) || 2 * patienceMs > longestAnswerMs) throw error;
+        patienceMs *= 2;
+      }
     }
   }
 

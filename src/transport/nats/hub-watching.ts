@@ -44,9 +44,10 @@ export function createHubWatching(options: AssignmentHubOptions): AssignmentHub 
   const assigning = createAssigning({
     ...options,
     epoch: random.id(12),
-    async send(node, process, message) {
+    answerMs: times.answerMs,
+    async send(node, process, message, answerMs) {
       const subject = subjectsOf(node).command(process);
-      const answer = await connection()?.request(subject, JSON.stringify(message), { timeout: times.answerMs });
+      const answer = await connection()?.request(subject, message, { timeout: answerMs });
       return answer !== undefined && readJson(CommandReply, answer.string())?.state === 'accepted';
     },
     async isThere(node, process) {

@@ -10,8 +10,12 @@ export function limitCpu(pids: readonly [number, ...number[]], share: number): D
   const folder = join(root, isUnified ? '' : 'cpu', `watchpost-bench-${pids[0]}`);
   mkdirSync(folder);
   const quota = Math.round(share * periodUs);
-  if (isUnified) writeFileSync(join(folder, 'cpu.max'), `${quota} ${periodUs}`);
-  else {
+  // A group counts as one process among the others, however high the priority of what is in it.
+  if (isUnified) {
+    writeFileSync(join(folder, 'cpu.weight'), '10000');
+    writeFileSync(join(folder, 'cpu.max'), `${quota} ${periodUs}`);
+  } else {
+    writeFileSync(join(folder, 'cpu.shares'), '262144');
     writeFileSync(join(folder, 'cpu.cfs_period_us'), String(periodUs));
     writeFileSync(join(folder, 'cpu.cfs_quota_us'), String(quota));
   }

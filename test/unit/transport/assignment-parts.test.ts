@@ -1,8 +1,9 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { CheckSpec } from '#checks/index.ts';
-import { WireTarget, type AssignedTarget } from '#protocol/watching.ts';
-import { partsOf } from '#transport/nats/assignment-parts.ts';
+import { messageLimit } from '#protocol/nodes.ts';
+import { AssignMessage, WireTarget, type AssignedTarget } from '#protocol/watching.ts';
+import { messageOf, partsOf } from '#transport/nats/assignment-parts.ts';
 
 const target = (name: string, revision = 'one'): AssignedTarget => ({
   name,
@@ -14,7 +15,7 @@ const target = (name: string, revision = 'one'): AssignedTarget => ({
 });
 const many = (count: number) => Array.from({ length: count }, (_, index) => target(`t${index}`));
 const told = (parts: ReturnType<typeof partsOf>) =>
-  parts.flatMap(({ targets }) => targets.map((one) => WireTarget.parse(one).name));
+  parts.flatMap(({ targets }) => targets.map((text) => WireTarget.parse(JSON.parse(text)).name));
 
 test('of ten thousand targets of which one is another, one new and one gone, a message of a few hundred bytes tells', () => {
   const before = { number: 7, targets: many(10_000) };
@@ -38,6 +39,18 @@ test('where nothing is known of what is watched, or nearly everything is another
   expect(partsOf({ number: 9, targets: [] }, next)).toEqual([{ targets: [] }]);
 });
 
+test('the messages of ten thousand targets hold them once each, in less than a message may have', () => {
+  const parts = partsOf({ number: 8, targets: many(10_000) }, null);
+  const messages = parts.map((_, index) => messageOf(parts, index, { epoch: 'one', number: 8 }));
+  for (const message of messages) expect(Buffer.byteLength(message)).toBeLessThanOrEqual(messageLimit);
+  const read = messages.map((message) => AssignMessage.parse(JSON.parse(message)));
+  expect(read.map(({ epoch, number, part }) => [epoch, number, part])).toEqual(
+    parts.map((_, index) => ['one', 8, { index, of: parts.length }]),
+  );
+  const names = read.flatMap(({ targets }) => targets.map((one) => WireTarget.parse(one).name));
+  expect(names).toEqual(many(10_000).map(({ name }) => name));
+});
+
 test('nothing new is an empty message, for its number', () => {
   const targets = many(3);
   expect(partsOf({ number: 8, targets }, { number: 7, targets })).toEqual([{ base: 7, targets: [] }]);
@@ -59,7 +72,7 @@ test('whatever changes, what is told makes of the one assignment the other', () 
       const isWhole = parts.some(({ base }) => base === undefined);
       const made = new Map(isWhole ? [] : before.map((one) => [one.name, { name: one.name, revision: one.revision }]));
       for (const { removed = [] } of parts) for (const name of removed) made.delete(name);
-      for (const one of parts.flatMap((part) => part.targets.map((written) => WireTarget.parse(written))))
+      for (const one of parts.flatMap((part) => part.targets.map((text) => WireTarget.parse(JSON.parse(text)))))
         made.set(one.name, { name: one.name, revision: one.revision });
       expect(content(made.values())).toEqual(content(after));
     }),
