@@ -93,7 +93,7 @@ export class Attendance {
     if (status?.online !== true)
       return fault(node, 'gone', `the node is offline: ${status?.reason ?? 'it is not there'}`);
     if (this.isShed(node.name, dueAt))
-      return { node, outcome: failed(failure('service', 'service_limited', hubOverload)) };
+      return { node, outcome: shedOutcome };
     if (this.isPassed(node.name, dueAt))
       return fault(node, 'busy', 'the node did not come to this check before the next one');
     if (!this.#isWatching(node.name, dueAt)) return fault(node, 'gone', 'the node did not watch this target yet');
@@ -115,7 +115,8 @@ export class Attendance {
   }
 }
 
-const hubOverload = 'hub overload: the result of this node was skipped';
+// One for all: under overload there are thousands each second.
+const shedOutcome = failed(failure('service', 'service_limited', 'hub overload: the result of this node was skipped'));
 
 /** What a node is said to have found when it is its own fault that it found nothing. */
 export function fault(node: NodeInfo, code: 'gone' | 'no_answer' | 'busy', message: string): NodeOutcome {
