@@ -13,6 +13,7 @@ import type { DeviceStore } from '#subscriptions/device-store.ts';
 import type { SubscriptionStore } from '#subscriptions/subscription-store.ts';
 import { careOf, type StoreCare } from './care.ts';
 import { readChanges, readNewestChanges, writeChanges } from './changes.ts';
+import { withCheckpoints } from './checkpoints.ts';
 import { createCommit } from './commit.ts';
 import { createDeviceStore } from './devices.ts';
 import { createDeliveryStore } from './delivery-store.ts';
@@ -100,7 +101,7 @@ const farFuture = Number.MAX_SAFE_INTEGER;
 /** Opens or creates the database. Throws `store_unwritable`, `store_newer` or `store_corrupt` with the way out. */
 export function openStore(options: StoreOptions): Store {
   const { clock, log, onWritten } = options;
-  const file = openDatabase(options);
+  const file = withCheckpoints(openDatabase(options), options);
   const { path, raw, drizzle: database } = file;
   const files = watchFiles(
     { mustBe: [path, lockPathOf(path)], mayCome: [`${path}-wal`, `${path}-shm`] },

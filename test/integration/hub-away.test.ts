@@ -1,18 +1,13 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { startHttpTarget } from '../support/http-target.ts';
 import { natsObstacle, startNats } from '../support/nats-server.ts';
+import { startNodeProcesses } from '../support/node-processes.ts';
 import { createProgram, eventually, query } from '../support/program.ts';
 import { startSmtp } from '../support/smtp.ts';
-import { mortal } from '../support/children.ts';
-import { testedProgram } from '../support/tested-program.ts';
 
 // Hub, nats-server and three nodes are processes of their own; minutes are seconds.
 
-const root = new URL('../../', import.meta.url).pathname;
 const names = ['us1', 'de1', 'jp1'];
 const obstacle = natsObstacle();
 
@@ -30,27 +25,7 @@ test.skipIf(obstacle !== null)(
     const target = stack.use(await startHttpTarget());
     const smtp = stack.use(await startSmtp());
     const program = stack.use(await createProgram());
-    mkdirSync(join(program.folder, 'nodes'));
-    writeFileSync(join(program.folder, 'hub.nk'), nats.hub.seed.reveal(), { mode: 0o600 });
-    const enrolled = [...nats.nodes].map(([name, { key }]) => [name, { key, enrolled_at: '2026-01-01T00:00:00Z' }]);
-    writeFileSync(join(program.folder, 'nodes', 'nodes.json'), JSON.stringify({ nodes: Object.fromEntries(enrolled) }));
-    const children: ChildProcess[] = [];
-    stack.defer(async () => {
-      for (const child of children) {
-        if (child.exitCode !== null || child.signalCode !== null) continue;
-        child.kill('SIGKILL');
-        await once(child, 'exit');
-      }
-    });
-    for (const [name, { seed }] of nats.nodes) {
-      const seedFile = join(program.folder, `${name}.nk`);
-      writeFileSync(seedFile, seed.reveal(), { mode: 0o600 });
-      const flags = ['--name', name, '--servers', nats.url, '--seed-file', seedFile, '--allow-private'];
-      const spool = ['--spool-file', join(program.folder, `${name}.db`)];
-      children.push(
-        mortal(spawn(process.execPath, [testedProgram, 'node', ...flags, ...spool], { cwd: root, stdio: 'ignore' })),
-      );
-    }
+    stack.use(startNodeProcesses(nats, program.folder));
     const config = `
 data: watchpost.db
 http: { listen: 127.0.0.1:0 }
