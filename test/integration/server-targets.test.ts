@@ -52,7 +52,7 @@ test('the daemon signs in to servers: figures, a mail for each that fails, and n
 data: watchpost.db
 http: { listen: 127.0.0.1:0 }
 defaults: { every: 2s, notify: [ops] }
-notify: { ops: { email: { to: [ops@example.com] }, group_wait: 0s, group_interval: 0s } }
+notify: { ops: { email: { to: [ops@example.com] }, group_wait: 0s, group_interval: 0s, grouped: false } }
 targets:
   postgres: { check: postgres, host: "${postgres.host}", password: "\${SERVER_PASSWORD}", tls: { ca: "\${CA}" }, query: SELECT 6 * 7, expect: { equals: 42 } }
   mysql: { check: mysql, host: "${mariadb.host}", username: watcher, password: "\${SERVER_PASSWORD}" }
