@@ -130,7 +130,6 @@ function pagesOf(config: Config, over: PagesOver, { docs, board, past, sessions,
     const votes = board.targets().flatMap((target) => target.votes.map(({ node }) => node.name));
     return checking.statuses().map((status) => ({
       ...status,
-      awayMs: null,
       targets: hasMonitor ? votes.filter((name) => name === status.info.name).length : null,
       disagreement: hasMonitor ? over.disagreementOf(status.info.name) : null,
     }));

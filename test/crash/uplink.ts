@@ -1,9 +1,9 @@
 import { once } from 'node:events';
-import { globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import PostalMime from 'postal-mime';
+import { mailsIn } from '../support/mail-files.ts';
 import { createNetworkNamespace, namespaceObstacle } from '../support/network-namespace.ts';
 import { eventually } from '../support/program.ts';
 
@@ -90,8 +90,7 @@ const countOf = (subjects: readonly string[], start: string) =>
   subjects.filter((subject) => subject.startsWith(start)).length;
 
 async function subjectsIn(folder: string): Promise<readonly string[]> {
-  const files = globSync(join(folder, 'mail', '*.eml'));
-  return Promise.all(files.map(async (file) => (await PostalMime.parse(readFileSync(file))).subject ?? ''));
+  return (await mailsIn(folder)).map(({ subject = '' }) => subject);
 }
 
 function configOf(folder: string): string {

@@ -36,18 +36,21 @@ test('the bundle signs in to databases and brokers, and asks them', async (conte
   for (const [program, name] of Object.entries(needed)) needsProgram(context, program, name);
   const made = await issue({ ips: ['127.0.0.1'] });
   await using stack = new AsyncDisposableStack();
-  const postgres = stack.use(await startPostgres(made));
-  const mariadb = stack.use(await startMariadb(made));
-  const redis = stack.use(await startRedis(made));
-  const mongo = stack.use(await startMongoProcess());
-  const mosquitto = stack.use(await startMosquitto());
-  const rabbitmq = stack.use(await startRabbitmq());
-  const ssh = stack.use(await startSsh());
+  const opened = async <Server extends AsyncDisposable>(server: Promise<Server>) => stack.use(await server);
+  const [postgres, mariadb, redis, mongo, mosquitto, rabbitmq, ssh] = await Promise.all([
+    opened(startPostgres(made)),
+    opened(startMariadb(made)),
+    opened(startRedis(made)),
+    opened(startMongoProcess()),
+    opened(startMosquitto()),
+    opened(startRabbitmq()),
+    opened(startSsh()),
+  ]);
   const program = stack.use(await createProgram({ house: bundle.house }));
   const login = `password: "${password}"`;
   await program.start(`data: ${program.database}
 http: { listen: "127.0.0.1:0" }
-defaults: { every: 15s }
+defaults: { every: 5s }
 targets:
   postgres: { check: postgres, host: "${postgres.host}", ${login}, query: SELECT 42, expect: { equals: 42 } }
   tls: { check: postgres, host: "${postgres.host}", ${login}, tls: { verify: false } }

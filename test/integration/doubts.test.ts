@@ -1,9 +1,7 @@
 import { once } from 'node:events';
-import { globSync, readFileSync } from 'node:fs';
 import { type AddressInfo, createServer, type Server } from 'node:net';
-import { join } from 'node:path';
-import PostalMime from 'postal-mime';
 import { expect, test } from 'vitest';
+import { mailsIn } from '../support/mail-files.ts';
 import { createProgram, eventually, query } from '../support/program.ts';
 
 // The whole program, with targets on hosts of their own that are there or not.
@@ -34,10 +32,7 @@ notify: { ops: { email: { to: [ops@example.com] }, group_wait: 1s, group_interva
 targets:
 ${targets.join('\n')}
 `);
-    const subjects = async () => {
-      const files = globSync(join(program.folder, 'mail', '*.eml')).toSorted();
-      return Promise.all(files.map(async (file) => (await PostalMime.parse(readFileSync(file))).subject ?? ''));
-    };
+    const subjects = async () => (await mailsIn(program.folder)).map(({ subject = '' }) => subject);
     const opened = () =>
       query(
         program.database,

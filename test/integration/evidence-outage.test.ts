@@ -1,7 +1,5 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import PostalMime from 'postal-mime';
 import { expect, test } from 'vitest';
+import { mailsIn } from '../support/mail-files.ts';
 import { eventually, query } from '../support/program.ts';
 import { createRoutedNetwork, routedNetworkObstacle } from '../support/routed-network.ts';
 import { programBehindRouters, startRoutedServices } from '../support/routed-services.ts';
@@ -49,13 +47,9 @@ ${addresses.map((_, index) => `  r${index}: { email: { to: [r${index}@example.co
     const drop = ['10.0.5.64/26', '10.0.5.128/31'].map((to) => `-A FORWARD ! -s 10.0.1.8 -d ${to} -j DROP`);
     const rules = ['*filter', ...drop, 'COMMIT', ''].join('\n');
     routers[2]?.run(['sh', '-ec', 'printf %s "$0" | iptables-restore --noflush', rules]);
-    const mails = async () => {
-      const folder = join(program.folder, 'mail');
-      const parsed = readdirSync(folder).map(async (name) => PostalMime.parse(readFileSync(join(folder, name))));
-      return new Map((await Promise.all(parsed)).map(({ to, text }) => [to?.[0]?.address, text ?? '']));
-    };
     const all = await eventually(100_000, async () => {
-      const found = await mails();
+      const mails = await mailsIn(program.folder);
+      const found = new Map(mails.map(({ to, text }) => [to?.[0]?.address, text ?? '']));
       expect(found.size).toBe(addresses.length + 1);
       return found;
     });

@@ -1,12 +1,10 @@
 import { execFile } from 'node:child_process';
-import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { promisify } from 'node:util';
-import PostalMime from 'postal-mime';
 import { expect, test } from 'vitest';
 import type { Detail as MtrDetail } from '#checks/mtr/detail.ts';
 import type { PathTrace } from '#checks/path/trace.ts';
 import { dayMs } from '#kernel/units.ts';
+import { mailsIn } from '../support/mail-files.ts';
 import type { NetworkNamespace } from '../support/network-namespace.ts';
 import { eventually, type Program, query } from '../support/program.ts';
 import { createRoutedNetwork, routedNetworkObstacle, type RoutedNetwork } from '../support/routed-network.ts';
@@ -47,12 +45,10 @@ ${recipients.join('\n')}
 }
 
 async function mailOf({ folder }: Program, target: string): Promise<string> {
-  const mails = join(folder, 'mail');
-  for (const name of readdirSync(mails)) {
-    const { text, to } = await PostalMime.parse(readFileSync(join(mails, name)));
-    if (to?.some(({ address }) => address === `${target}@example.com`) === true) return text ?? '';
-  }
-  throw new Error(`no mail about ${target}`);
+  const mails = await mailsIn(folder);
+  const found = mails.find(({ to }) => to?.some(({ address }) => address === `${target}@example.com`));
+  if (found === undefined) throw new Error(`no mail about ${target}`);
+  return found.text ?? '';
 }
 
 function expiryOf(days: number): string {

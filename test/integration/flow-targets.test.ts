@@ -23,7 +23,7 @@ test('the daemon goes through flows: up, and down at the step that fails, withou
   const { url } = await program.start(`
 data: watchpost.db
 http: { listen: 127.0.0.1:0 }
-defaults: { every: 5s }
+defaults: { every: 1s }
 targets:
   good:
     check: flow

@@ -81,14 +81,14 @@ function guardsOf({ pid = 0 }: ChildProcess): readonly string[] {
 async function endsThoughItHangs(program: ChildProcess): Promise<void> {
   const exit = once(program, 'exit');
   program.kill('SIGUSR2');
-  await eventually(30_000, () => expect(waitsIn(program.pid ?? 0)).toBe('wait_for_partner'));
+  await eventually(60_000, () => expect(waitsIn(program.pid ?? 0)).toBe('wait_for_partner'));
   const askedAt = performance.now();
   program.kill('SIGTERM');
   expect(await exit).toEqual([143, null]);
   expect(performance.now() - askedAt).toBeLessThan(10_500);
 }
 
-test.skipIf(process.platform !== 'linux').each(['SIGTERM', 'SIGINT'] as const)(
+test.skipIf(process.platform !== 'linux').concurrent.each(['SIGTERM', 'SIGINT'] as const)(
   'a program whose main thread hangs in a system call ends by %s all the same',
   { timeout: 120_000 },
   async (signal) => {
@@ -97,20 +97,19 @@ test.skipIf(process.platform !== 'linux').each(['SIGTERM', 'SIGINT'] as const)(
     execFileSync('mkfifo', [place.data]);
     const program = place.start();
     const exit = once(program, 'exit');
-    await eventually(30_000, () => expect(waitsIn(program.pid ?? 0)).toBe('wait_for_partner'));
+    await eventually(60_000, () => expect(waitsIn(program.pid ?? 0)).toBe('wait_for_partner'));
     program.kill(signal);
     expect(await exit).toEqual([signal === 'SIGTERM' ? 143 : 130, null]);
   },
 );
 
-describe.skipIf(process.platform !== 'linux')(
-  'a program that hangs later ends by SIGTERM',
-  { timeout: 180_000 },
-  () => {
+describe
+  .skipIf(process.platform !== 'linux')
+  .concurrent('a program that hangs later ends by SIGTERM', { timeout: 180_000 }, () => {
     test('with the thread of its node as the only one that looks', async () => {
       using place = createPlace();
       const program = place.launch(['run', '--config', place.configure()], place.hanging());
-      await eventually(20_000, () => expect(guardsOf(program)).toEqual(['node zz1']));
+      await eventually(60_000, () => expect(guardsOf(program)).toEqual(['node zz1']));
       await endsThoughItHangs(program);
     });
 
@@ -120,7 +119,7 @@ describe.skipIf(process.platform !== 'linux')(
       writeFileSync(seed, makeKeyPair().seed.reveal(), { mode: 0o600 });
       const args = ['--name', 'de1', '--servers', 'nats://127.0.0.1:1', '--seed-file', seed];
       const program = place.launch(['node', ...args, '--spool-file', join(place.folder, 'spool.db')], place.hanging());
-      await eventually(20_000, () => expect(guardsOf(program)).toEqual(['node de1']));
+      await eventually(60_000, () => expect(guardsOf(program)).toEqual(['node de1']));
       await endsThoughItHangs(program);
     });
 
@@ -128,21 +127,21 @@ describe.skipIf(process.platform !== 'linux')(
       using place = createPlace();
       const environment = place.hanging();
       const program = place.launch(['run', '--config', place.configure()], environment);
-      await eventually(20_000, () => expect(guardsOf(program)).toEqual(['node zz1']));
+      await eventually(60_000, () => expect(guardsOf(program)).toEqual(['node zz1']));
       writeFileSync(environment['HANG_CRASH'] ?? '', '');
-      await eventually(20_000, () => expect(guardsOf(program)).toEqual(['stop guard']));
+      await eventually(60_000, () => expect(guardsOf(program)).toEqual(['stop guard']));
       rmSync(environment['HANG_CRASH'] ?? '');
-      await eventually(20_000, () => expect(guardsOf(program)).toEqual(['node zz1']));
+      await eventually(60_000, () => expect(guardsOf(program)).toEqual(['node zz1']));
       await endsThoughItHangs(program);
     });
 
     test('after a reload took away its last node', async () => {
       using place = createPlace();
       const program = place.launch(['run', '--config', place.configure()], place.hanging());
-      await eventually(20_000, () => expect(guardsOf(program)).toEqual(['node zz1']));
+      await eventually(60_000, () => expect(guardsOf(program)).toEqual(['node zz1']));
       place.configure(place.data, 'service: { url: "http://127.0.0.1:1/" }\n');
       program.kill('SIGHUP');
-      await eventually(20_000, () => expect(guardsOf(program)).toEqual(['stop guard']));
+      await eventually(60_000, () => expect(guardsOf(program)).toEqual(['stop guard']));
       await endsThoughItHangs(program);
     });
 
@@ -150,11 +149,10 @@ describe.skipIf(process.platform !== 'linux')(
       using place = createPlace();
       const path = place.configure(place.data, 'plugins: { any: [/bin/true] }\n');
       const program = place.launch(['run', '--config', path], place.hanging());
-      await eventually(20_000, () => expect(guardsOf(program)).toEqual(['node zz1', 'stop guard']));
+      await eventually(60_000, () => expect(guardsOf(program)).toEqual(['node zz1', 'stop guard']));
       await endsThoughItHangs(program);
     });
-  },
-);
+  });
 
 const frozenDisk = `
   dd if=/dev/zero of="$0/image" bs=1M count=32 status=none && mkfs.ext4 -q "$0/image" &&
@@ -170,29 +168,31 @@ function diskObstacle(): string | null {
 
 const obstacle = diskObstacle();
 
-test.skipIf(obstacle !== null)(
-  `where not even SIGKILL can end the thread that hangs, all others end, and the process with the disk's return${obstacle === null ? '' : ` (${obstacle})`}`,
-  { timeout: 180_000 },
-  async () => {
-    using place = createPlace();
-    const disk = join(place.folder, 'disk');
-    mkdirSync(disk);
-    execFileSync('sh', ['-c', frozenDisk, place.folder]);
-    const program = place.start(join(disk, 'watchpost.db'));
-    const pid = program.pid ?? 0;
-    const exit = once(program, 'exit');
-    try {
-      await eventually(60_000, () => expect(threadsOf(pid)).toBeGreaterThan(8));
-      execFileSync('fsfreeze', ['--freeze', disk]);
-      await eventually(60_000, () => expect(readFileSync(`/proc/${pid}/task/${pid}/stat`, 'utf8')).toContain(') D '));
-      program.kill('SIGTERM');
-      await eventually(60_000, () => expect(threadsOf(pid)).toBe(1));
-    } finally {
-      spawnSync('fsfreeze', ['--unfreeze', disk], { stdio: 'ignore' });
-      const ended = await Promise.race([exit, once(AbortSignal.timeout(60_000), 'abort')]);
-      program.kill('SIGKILL');
-      execFileSync('umount', [disk]);
-      expect(ended).toEqual([143, null]);
-    }
-  },
-);
+test
+  .skipIf(obstacle !== null)
+  .concurrent(
+    `where not even SIGKILL can end the thread that hangs, all others end, and the process with the disk's return${obstacle === null ? '' : ` (${obstacle})`}`,
+    { timeout: 180_000 },
+    async () => {
+      using place = createPlace();
+      const disk = join(place.folder, 'disk');
+      mkdirSync(disk);
+      execFileSync('sh', ['-c', frozenDisk, place.folder]);
+      const program = place.start(join(disk, 'watchpost.db'));
+      const pid = program.pid ?? 0;
+      const exit = once(program, 'exit');
+      try {
+        await eventually(60_000, () => expect(threadsOf(pid)).toBeGreaterThan(8));
+        execFileSync('fsfreeze', ['--freeze', disk]);
+        await eventually(60_000, () => expect(readFileSync(`/proc/${pid}/task/${pid}/stat`, 'utf8')).toContain(') D '));
+        program.kill('SIGTERM');
+        await eventually(60_000, () => expect(threadsOf(pid)).toBe(1));
+      } finally {
+        spawnSync('fsfreeze', ['--unfreeze', disk], { stdio: 'ignore' });
+        const ended = await Promise.race([exit, once(AbortSignal.timeout(60_000), 'abort')]);
+        program.kill('SIGKILL');
+        execFileSync('umount', [disk]);
+        expect(ended).toEqual([143, null]);
+      }
+    },
+  );

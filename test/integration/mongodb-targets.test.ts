@@ -16,8 +16,8 @@ test('the daemon signs in to MongoDB: figures, a mail for each that fails, and n
   const { url, log, end } = await program.start(`
 data: watchpost.db
 http: { listen: 127.0.0.1:0 }
-defaults: { every: 5s, notify: [ops] }
-notify: { ops: { email: { to: [ops@example.com] }, group_wait: 0s, group_interval: 0s } }
+defaults: { every: 2s, notify: [ops] }
+notify: { ops: { email: { to: [ops@example.com] }, group_wait: 0s, group_interval: 0s, grouped: false } }
 targets:
   orders:
     check: mongodb

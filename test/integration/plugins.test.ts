@@ -55,11 +55,11 @@ http: { listen: "127.0.0.1:${httpPort}" }
 nodes: { zz1: {} }
 plugins: { load: [${file('state.sh')}, OK, "{load}"] }
 nats: { servers: ["nats://127.0.0.1:${port}"] }
-defaults: { every: 5s }
+defaults: { every: 2s }
 rules:
   busy: { value: { label: load, range: "~:3" } }
   warned: { warning: any }
-notify: { ops: { email: { to: [ops@example.com] }, severities: [critical, warning, info] } }
+notify: { ops: { email: { to: [ops@example.com] }, group_wait: 1s, group_interval: 1s, severities: [critical, warning, info] } }
 targets:
   here: { check: plugin, host: 127.0.0.1, plugin: load, values: { load: "4" }, nodes: [zz1], rules: [down, busy] }
   there: { check: plugin, host: 127.0.0.1, plugin: far, nodes: [us1], rules: [down] }

@@ -1,9 +1,9 @@
 import { once } from 'node:events';
-import { globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import PostalMime from 'postal-mime';
 import { expect, test } from 'vitest';
+import { mailsIn } from '../support/mail-files.ts';
 import { createNetworkNamespace, namespaceObstacle, type NetworkNamespace } from '../support/network-namespace.ts';
 import { eventually, query } from '../support/program.ts';
 import { testedProgram } from '../support/tested-program.ts';
@@ -93,8 +93,7 @@ test.skipIf(why !== null && process.env['CI'] === undefined)(
     const exit = once(child, 'exit');
     child.kill('SIGTERM');
     await exit;
-    const mails = globSync(join(folder, 'mail', '*.eml'));
-    const subjects = await Promise.all(mails.map(async (file) => (await PostalMime.parse(readFileSync(file))).subject));
+    const subjects = (await mailsIn(folder)).map(({ subject }) => subject);
     expect(subjects.filter((subject) => subject?.startsWith('[DOWN]'))).toEqual([]);
   },
 );

@@ -36,20 +36,23 @@ test('the daemon signs in to servers: figures, a mail for each that fails, and n
   needsServers(context);
   await using stack = new AsyncDisposableStack();
   const made = await issue({ ips: ['127.0.0.1'] });
-  const postgres = stack.use(await startPostgres(made));
-  const mariadb = stack.use(await startMariadb(made));
-  const redis = stack.use(await startRedis(made));
-  const mosquitto = stack.use(await startMosquitto());
-  const rabbitmq = stack.use(await startRabbitmq());
-  const ssh = stack.use(await startSsh());
+  const opened = async <Server extends AsyncDisposable>(server: Promise<Server>) => stack.use(await server);
+  const [postgres, mariadb, redis, mosquitto, rabbitmq, ssh] = await Promise.all([
+    opened(startPostgres(made)),
+    opened(startMariadb(made)),
+    opened(startRedis(made)),
+    opened(startMosquitto()),
+    opened(startRabbitmq()),
+    opened(startSsh()),
+  ]);
   const program = stack.use(
     await createProgram({ environment: { SERVER_PASSWORD: password, WRONG: secret, CA: made.cert } }),
   );
   const { url, log, end } = await program.start(`
 data: watchpost.db
 http: { listen: 127.0.0.1:0 }
-defaults: { every: 5s, notify: [ops] }
-notify: { ops: { email: { to: [ops@example.com] }, group_wait: 0s, group_interval: 0s } }
+defaults: { every: 2s, notify: [ops] }
+notify: { ops: { email: { to: [ops@example.com] }, group_wait: 0s, group_interval: 0s, grouped: false } }
 targets:
   postgres: { check: postgres, host: "${postgres.host}", password: "\${SERVER_PASSWORD}", tls: { ca: "\${CA}" }, query: SELECT 6 * 7, expect: { equals: 42 } }
   mysql: { check: mysql, host: "${mariadb.host}", username: watcher, password: "\${SERVER_PASSWORD}" }

@@ -113,7 +113,7 @@ export async function startService(options: TestServiceOptions): Promise<TestSer
           hasMonitor: false,
           access: null,
           service: { nodes: () => checks.nodes().flatMap(({ online, info }) => (online ? [info] : [])), maxNodes: 50 },
-          nodes: () => checks.nodes().map((node) => ({ ...node, awayMs: null, targets: null, disagreement: null })),
+          nodes: () => checks.nodes().map((node) => ({ ...node, targets: null, disagreement: null })),
         }),
       ],
       problemPage: (problem) => site.problem(problem),

@@ -61,7 +61,7 @@ export async function startServer({
     }
     rmSync(folder, { recursive: true, force: true });
   };
-  const end = Date.now() + 60_000;
+  const end = Date.now() + 150_000;
   while (!(await answers(port))) {
     if (child.exitCode !== null || Date.now() > end) {
       await stop();

@@ -77,7 +77,8 @@ export async function startPodman(): Promise<Podman> {
     async [Symbol.asyncDispose]() {
       await end();
       await command('rm', '--all', '--force', '--time', '0');
-      rmSync(folder, { recursive: true, force: true });
+      // What looks after a container writes down its end.
+      rmSync(folder, { recursive: true, force: true, maxRetries: 10 });
     },
   };
 }

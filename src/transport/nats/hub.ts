@@ -40,7 +40,7 @@ const unlinked = 'the hub has no connection to NATS';
 export interface NatsTransport extends Transport {
   /** To be called once the results of a run are committed: from then on the nodes may forget them. */
   stored(run: string): void;
-  /** Takes the result of a command in, as if it had come over NATS. */
+  /** Takes the result of a command in, as if it had come over NATS, once it is known who is enrolled. */
   takeResult: ReturnType<typeof createResults>['take'];
   readonly connected: boolean;
   /** Why there is no connection to NATS, or null. */
@@ -178,7 +178,7 @@ export function createNatsTransport(options: NatsTransportOptions): NatsTranspor
     assign: (name, assignment) => watching.assign(name, assignment),
     listen: (listener) => watching.listen(listener),
     stored: (run) => openRuns.stored(run),
-    takeResult: (node, message) => results.take(node, message),
+    takeResult: (node, message) => void roster.listed.then(() => results.take(node, message)),
     async close() {
       watching[Symbol.dispose]();
       await roster.close();

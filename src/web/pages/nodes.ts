@@ -11,8 +11,6 @@ export interface NodeValue extends Omit<NodeStatus, 'capabilities'> {
   readonly capabilities: Readonly<
     Partial<Record<string, NodeStatus['capabilities'][keyof NodeStatus['capabilities']]>>
   >;
-  /** Since when it has been away, in milliseconds; null if it is there, or that is not known. */
-  readonly awayMs: number | null;
   /** How many targets it votes on; null if there is no monitor. */
   readonly targets: number | null;
   /** The share of its votes that others did not agree with; null if there is nothing to compare. */
@@ -22,7 +20,9 @@ export interface NodeValue extends Omit<NodeStatus, 'capabilities'> {
 export const nodesTitle = (nodes: readonly NodeValue[]): string =>
   texts.nodes.sentence(
     nodes.filter(({ online }) => online).length,
-    nodes.filter(({ online }) => !online).map(({ info, awayMs }) => ({ name: info.name, forMs: awayMs })),
+    nodes
+      .filter(({ online }) => !online)
+      .map(({ info, starting = false }) => ({ name: info.name, isStarting: starting })),
   );
 
 export function nodesContent(nodes: readonly NodeValue[], assets: Assets): Markup {
@@ -30,10 +30,9 @@ export function nodesContent(nodes: readonly NodeValue[], assets: Assets): Marku
   const columns = columnsOf(nodes);
   const worst = nodes.every(({ online }) => online) ? 'up' : nodes.some(({ online }) => online) ? 'partial' : 'down';
   const rows = nodes.map((node) => {
-    const health = node.online ? state('up', words.online) : state('unknown', words.away);
     return html`<tr id="${node.info.name}">
       <th scope="row">${node.info.name}</th>
-      <td>${health}${node.reason === null ? nothing : html`<div class="small soft wrap">${node.reason}</div>`}</td>
+      <td>${healthOf(node)}</td>
       ${columns.map(({ name, cell, kind }) => html`<td class="${kind}" data-label="${name}">${cell(node)}</td>`)}
     </tr>`;
   });
@@ -62,6 +61,13 @@ export function nodesContent(nodes: readonly NodeValue[], assets: Assets): Marku
       </table>
     </div>
     <p class="small soft">${columns.flatMap(({ meaning }) => meaning ?? []).join(' ')}</p>`;
+}
+
+function healthOf({ online, starting, reason }: NodeValue): Markup {
+  const words = texts.nodes;
+  if (starting === true) return state('unknown', words.starting);
+  const health = online ? state('up', words.online) : state('unknown', words.away);
+  return html`${health}${reason === null ? nothing : html`<div class="small soft wrap">${reason}</div>`}`;
 }
 
 interface NodeColumn {

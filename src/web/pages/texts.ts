@@ -1,4 +1,3 @@
-import { describeDuration } from '#kernel/units.ts';
 import { dayTexts, overviewTexts, statusTexts } from './overview-texts.ts';
 import { count, incidentTexts, targetTexts } from './target-texts.ts';
 
@@ -117,20 +116,19 @@ export const texts = {
   },
   nodes: {
     title: 'Nodes',
-    sentence(online: number, away: readonly { name: string; forMs: number | null }[]) {
-      if (online === 0 && away.length === 0) return 'There are no nodes.';
+    sentence(online: number, offline: readonly { name: string; isStarting: boolean }[]) {
+      if (online === 0 && offline.length === 0) return 'There are no nodes.';
       const watching = `${count(online, 'node is', 'nodes are')} watching`;
-      if (away.length === 0) return `${watching}.`;
-      const gone = away
-        .slice(0, 3)
-        .map(({ name, forMs }) => `${name} has been away${forMs === null ? '' : ` for ${describeDuration(forMs)}`}`);
-      const others = away.length > 3 ? [`${away.length - 3} more are away`] : [];
-      return `${watching}; ${[...gone, ...others].join(', ')}.`;
+      if (offline.length === 0) return `${watching}.`;
+      const named = offline.slice(0, 3).map(({ name, isStarting }) => `${name} is ${isStarting ? 'starting' : 'away'}`);
+      const others = offline.length > 3 ? [`${offline.length - 3} more are not online`] : [];
+      return `${watching}; ${[...named, ...others].join(', ')}.`;
     },
     lead: 'What you see is what these nodes saw. A node that is away or fails votes unknown, never down.',
     node: 'Node',
     health: 'Health',
     online: 'online',
+    starting: 'starting',
     away: 'away',
     place: 'Place',
     network: 'Network',

@@ -16,7 +16,7 @@ const isUp = async (hub: FleetHub, node: string): Promise<void> => {
   await eventually(60_000, () => expect(ups(hub, node).at(-1)?.due, node).toBeGreaterThan(since + 5_000));
 };
 
-test.skipIf(obstacle !== null)(
+test.skipIf(obstacle !== null).concurrent(
   named('nodes inside hubs come and go by reloads, at the hub that leads and at one that follows'),
   async () => {
     let config = '';
@@ -59,7 +59,7 @@ test.skipIf(obstacle !== null)(
   240_000,
 );
 
-test.skipIf(obstacle !== null)(
+test.skipIf(obstacle !== null).concurrent(
   named('two hubs with a node of the same name: that of the hub that leads checks, and the other one waits'),
   async () => {
     await using fleet = await startFleet({ nodes: [], embedded: { a: 'de1', b: 'de1' } });
