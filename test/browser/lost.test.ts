@@ -64,7 +64,9 @@ test.concurrent.for(['SIGSTOP', 'SIGKILL'] as const)(
       expect(await tab.page.evaluate('document.documentElement.className')).toBe('');
       // By itself: nobody has loaded it again.
       expect(await tab.page.evaluate('window.mark')).toBe(1);
-      if (paths[index] === '/nodes') expect(await tab.page.title()).toBe(titles[index]);
+      // Until the node has looked for the first time, the page says that it is away.
+      if (paths[index] === '/nodes')
+        await eventually(60_000, async () => expect(await tab.page.title()).toBe(titles[index]));
     }
     await heading(first, /2 of 2 targets are down/);
     expect(await first.page.title()).toMatch(/^2 of 2 targets are down/);
