@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
-import { expectGoodInBoth, openBrowser, openTab } from '../support/browser.ts';
+import { expectGoodInBoth, openTab, openWholeBrowser } from '../support/browser.ts';
 import { devices } from '../support/chromium.ts';
 import { startHttpTarget } from '../support/http-target.ts';
 import { createProgram, eventually } from '../support/program.ts';
 import { createPushBrowser, startPushService } from '../support/push-service.ts';
 
 test('a browser is added by a button, and its service worker shows a message of the hub, which opens the incident', async (context) => {
-  const browser = await openBrowser(context);
+  const browser = await openWholeBrowser(context);
   await using target = await startHttpTarget();
   await using service = await startPushService();
   await using program = await createProgram();

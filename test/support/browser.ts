@@ -2,17 +2,29 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, expect, type TestContext } from 'vitest';
-import { devices, executablePath, launchChromium } from './chromium.ts';
+import { chromiumPath, devices, headlessShellPath, launchChromium } from './chromium.ts';
 import { needsProgram } from './programs.ts';
 
 let running: Promise<Browser> | null = null;
 afterAll(async () => (await running)?.close());
 
-/** Debian's Chromium, one for all tests of a file: each tab has a profile of its own. Skips the test where it is not installed; fails it in CI. */
+/**
+ * The engine of Debian's Chromium, one for all tests of a file: each tab has a profile of its own. Skips the test where it is not
+ * installed; fails it in CI. With each profile the whole Chromium would open a window with an interface, which takes longer than a page.
+ */
 export async function openBrowser(context: TestContext): Promise<Browser> {
-  needsProgram(context, executablePath, 'chromium');
+  return open(context, headlessShellPath, 'chromium-headless-shell');
+}
+
+/** The whole Chromium in its place, for what only it has: notifications. */
+export async function openWholeBrowser(context: TestContext): Promise<Browser> {
+  return open(context, chromiumPath, 'chromium');
+}
+
+async function open(context: TestContext, path: string, debianPackage: string): Promise<Browser> {
+  needsProgram(context, path, debianPackage);
   if (running !== null && !(await running).isConnected()) running = null;
-  return (running ??= launchChromium());
+  return (running ??= launchChromium(path));
 }
 
 /** A tab, and what went wrong in it. */

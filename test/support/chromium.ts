@@ -1,7 +1,8 @@
 import { type Browser, type BrowserContextOptions, chromium } from 'playwright-core';
 
-/** Where Debian has Chromium. */
-export const executablePath = '/usr/bin/chromium';
+/** Where Debian has Chromium, and its engine without an interface: that has no windows and no notifications. */
+export const chromiumPath = '/usr/bin/chromium';
+export const headlessShellPath = '/usr/bin/chromium-headless-shell';
 
 const switches = [
   '--headless',
@@ -14,7 +15,8 @@ const switches = [
   '--disable-sync',
 ];
 
-export const launchChromium = async (): Promise<Browser> => chromium.launch({ executablePath, args: switches });
+export const launchChromium = async (executablePath = chromiumPath): Promise<Browser> =>
+  chromium.launch({ executablePath, args: switches });
 
 export const devices = {
   desktop: { viewport: { width: 1280, height: 800 } },

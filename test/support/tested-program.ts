@@ -11,10 +11,12 @@ export const testedHouse = process.env[sharedHouse] ?? root;
 
 export const testedProgram = join(testedHouse, 'src/watchpost.js');
 
-/** Before the tests of a run: makes that bundle, once for all projects. */
+/** Before the tests of a run: makes that bundle, once for all projects, with a folder for what Node compiles. */
 export function setup(): (() => void) | undefined {
   if (process.env['CI'] === undefined || process.env[sharedHouse] !== undefined) return undefined;
   const bundle = bundleProgram();
   process.env[sharedHouse] = bundle.house;
+  // For all processes of the run, and gone with it: in the cache of the user each run would leave thousands of files.
+  process.env['NODE_COMPILE_CACHE'] = join(bundle.house, 'compiled');
   return () => bundle[Symbol.dispose]();
 }
