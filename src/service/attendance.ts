@@ -92,8 +92,7 @@ export class Attendance {
     const status = this.#statusOf(node.name);
     if (status?.online !== true)
       return fault(node, 'gone', `the node is offline: ${status?.reason ?? 'it is not there'}`);
-    if (this.isShed(node.name, dueAt))
-      return { node, outcome: shedOutcome };
+    if (this.isShed(node.name, dueAt)) return { node, outcome: shedOutcome };
     if (this.isPassed(node.name, dueAt))
       return fault(node, 'busy', 'the node did not come to this check before the next one');
     if (!this.#isWatching(node.name, dueAt)) return fault(node, 'gone', 'the node did not watch this target yet');

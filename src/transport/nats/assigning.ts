@@ -91,7 +91,12 @@ export function createAssigning({
     node.sending.add(process);
     sending += 1;
     try {
-      await sendAll(name, node, process, assignment);
+      const { number } = assignment;
+      const parts = partsOf(assignment, baseOf(epoch, node, process), texts);
+      await sendPatiently(parts.length, answerMs, async (index, patienceMs) => {
+        if (node.wanted.number !== number || !node.processes.has(process)) return false;
+        return send(name, process, messageOf(parts, index, { epoch, number }), patienceMs);
+      });
     } catch (error) {
       log.warn({ err: error, node: name, process }, 'cannot send a node its assignment; retrying');
     } finally {
@@ -99,30 +104,6 @@ export function createAssigning({
       sending -= 1;
       if (sending === 0) texts = new WeakMap();
     }
-  }
-
-  async function sendAll(name: string, node: AssignedNode, process: string, assignment: Assignment): Promise<void> {
-    const parts = partsOf(assignment, baseOf(node, process), texts);
-    let patienceMs = answerMs;
-    for (let index = 0; index < parts.length;) {
-      if (node.wanted.number !== assignment.number || !node.processes.has(process)) return;
-      try {
-        if (!(await send(name, process, messageOf(parts, index, { epoch, number: assignment.number }), patienceMs)))
-          return;
-        index += 1;
-      } catch (error) {
-        if (!isTimeout(error) || 2 * patienceMs > longestAnswerMs) throw error;
-        patienceMs *= 2;
-      }
-    }
-  }
-
-  // The assignment that a process watches, if it takes what is other in the next one.
-  function baseOf({ bases, processes }: AssignedNode, process: string): Assignment | null {
-    const watching = processes.get(process);
-    if (watching?.epoch !== epoch || watching.takesChanges !== true) return null;
-    const base = bases.find(({ number }) => number === watching.number);
-    return base?.targets.length === watching.targets ? base : null;
   }
 
   // One that was killed and started again must not wait until its former self is given up.
@@ -172,4 +153,30 @@ export function createAssigning({
       look(name, node);
     },
   };
+}
+
+// The assignment that a process watches, if it takes what is other in the next one.
+function baseOf(epoch: string, { bases, processes }: AssignedNode, process: string): Assignment | null {
+  const watching = processes.get(process);
+  if (watching?.epoch !== epoch || watching.takesChanges !== true) return null;
+  const base = bases.find(({ number }) => number === watching.number);
+  return base?.targets.length === watching.targets ? base : null;
+}
+
+/** Sends one part after the other until one is not taken; again, with more time, what is not answered in time. */
+async function sendPatiently(
+  parts: number,
+  answerMs: number,
+  sendOne: (index: number, answerMs: number) => Promise<boolean>,
+): Promise<void> {
+  let patienceMs = answerMs;
+  for (let index = 0; index < parts;) {
+    try {
+      if (!(await sendOne(index, patienceMs))) return;
+      index += 1;
+    } catch (error) {
+      if (!isTimeout(error) || 2 * patienceMs > longestAnswerMs) throw error;
+      patienceMs *= 2;
+    }
+  }
 }

@@ -48,11 +48,11 @@ function sender() {
     assigning,
     sent,
     lines,
-    async accept() {
+    accept: async () => {
       answers.shift()?.resolve(true);
       await settle();
     },
-    async fail(error: Error = new errors.TimeoutError()) {
+    fail: async (error: Error = new errors.TimeoutError()) => {
       answers.shift()?.reject(error);
       await settle();
     },
