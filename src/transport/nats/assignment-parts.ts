@@ -6,7 +6,7 @@ export type AssignmentPart = Pick<AssignMessage, 'base' | 'removed'> & { readonl
 
 type AssignmentName = Pick<AssignMessage, 'epoch' | 'number'>;
 
-/** The JSON of targets, written once for all nodes that are told of them. */
+/** The JSON of targets, written once for all nodes that watch them. */
 export type TargetTexts = WeakMap<AssignedTarget, string>;
 
 // What stands around the targets of a part.
