@@ -8,6 +8,14 @@ export const goesOnEveryMs = 2_000;
 export interface MainStopGuard extends StopGuard {
   /** To be called often enough: the main thread goes on. */
   goesOn(): void;
+  /** Resolves when no thread of it is starting. The process is not to end before. */
+  settled(): Promise<void>;
+}
+
+/** A thread that looks, and when it does: ended while it binds the C library it would abort the process. */
+interface GuardThread {
+  readonly worker: Worker;
+  readonly started: Promise<void>;
 }
 
 /**
@@ -19,9 +27,18 @@ export function guardStop(stop: AbortSignal): MainStopGuard | null {
   const shared = new SharedArrayBuffer(8);
   const state = new Int32Array(shared);
   const { tick, stopping } = stopGuardPlaces;
-  let own: Worker | null = startThread(shared);
+  const starting = new Set<GuardThread>();
+  let own: GuardThread | null = start();
   let others = 0;
   stop.addEventListener('abort', () => Atomics.store(state, stopping, 1), { once: true });
+
+  function start(): GuardThread {
+    const thread = startThread(shared);
+    starting.add(thread);
+    void thread.started.then(() => starting.delete(thread));
+    return thread;
+  }
+
   return {
     shared,
     goesOn() {
@@ -30,22 +47,30 @@ export function guardStop(stop: AbortSignal): MainStopGuard | null {
     },
     relieve() {
       others += 1;
-      void own?.terminate();
+      const ended = own;
       own = null;
+      void ended?.started.then(async () => ended.worker.terminate());
       let isOver = false;
       return {
         [Symbol.dispose]() {
           if (isOver) return;
           isOver = true;
           others -= 1;
-          if (others === 0) own = startThread(shared);
+          if (others === 0) own = start();
         },
       };
+    },
+    async settled() {
+      for (const { worker, started } of starting) {
+        worker.ref();
+        await started;
+        worker.unref();
+      }
     },
   };
 }
 
-function startThread(shared: SharedArrayBuffer): Worker {
+function startThread(shared: SharedArrayBuffer): GuardThread {
   const worker = new Worker(new URL('./stop-guard-thread.ts', import.meta.url), {
     workerData: shared,
     name: 'stop guard',
@@ -54,5 +79,9 @@ function startThread(shared: SharedArrayBuffer): Worker {
   // A guard that cannot work is no reason to end.
   worker.on('error', () => {});
   worker.unref();
-  return worker;
+  const started = new Promise<void>((resolve) => {
+    worker.once('message', () => resolve());
+    worker.once('exit', () => resolve());
+  });
+  return { worker, started };
 }
