@@ -4,5 +4,5 @@ import { createStopWatch } from '#kernel/stop-watch.ts';
 if (!(workerData instanceof SharedArrayBuffer))
   throw new Error('cli/run/stop-guard-thread.ts runs as a worker thread only');
 const watch = await createStopWatch(workerData);
-parentPort?.postMessage('started');
+parentPort?.postMessage('started'); // oxlint-disable-line unicorn/require-post-message-target-origin -- it is a thread, not a window
 watch.lookForever();

@@ -58,11 +58,13 @@ async function recordAll(
     const verdict = { status, inMaintenance: false, holdsMs: 20 * minute };
     return names.map(async (name) => store.record(round(name, dueAt, { votes, ...(knows(dueAt) ? { verdict } : {}) })));
   });
-  await clock.advance(2_000);
+  // Healthy rounds wait up to three seconds for others.
+  await clock.advance(4_000);
   await Promise.all(stored);
 }
 
 test('rounds of before verdicts were kept get them, wherever that is cut off: time is what it would have been', async () => {
+  let compared = 0;
   await fc.assert(
     fc.asyncProperty(stretches, fc.array(fc.nat(40), { maxLength: 6 }), fc.nat(100), async (list, cuts, share) => {
       const liveFrom = start + ((end - start) * share) / 100;
@@ -95,10 +97,13 @@ test('rounds of before verdicts were kept get them, wherever that is cut off: ti
         });
         const [expected, found] = await Promise.all(times);
         expect(found).toEqual(expected);
+        compared += 1;
       } finally {
         await old.close();
       }
     }),
     { numRuns: 25, interruptAfterTimeLimit: 90_000 },
   );
+  // An interrupt is no failure, but comparing nothing is.
+  expect(compared).toBeGreaterThan(0);
 });
