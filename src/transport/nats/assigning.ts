@@ -2,7 +2,7 @@ import type { Log } from '#kernel/log.ts';
 import type { Report } from '#protocol/nodes.ts';
 import { type Assignment, watchingSince } from '#protocol/watching.ts';
 import type { NodeListener } from '#service/ports.ts';
-import { messageOf, partsOf, type TargetTexts } from './assignment-parts.ts';
+import { partMessage, partsOf, type TargetTexts } from './assignment-parts.ts';
 import { isTimeout } from './unanswered.ts';
 
 export interface AssignmentSenderOptions {
@@ -95,7 +95,7 @@ export function createAssigning({
       const parts = partsOf(assignment, baseOf(epoch, node, process), texts);
       await sendPatiently(parts.length, answerMs, async (index, patienceMs) => {
         if (node.wanted.number !== number || !node.processes.has(process)) return false;
-        return send(name, process, messageOf(parts, index, { epoch, number }), patienceMs);
+        return send(name, process, partMessage(parts, index, { epoch, number }), patienceMs);
       });
     } catch (error) {
       log.warn({ err: error, node: name, process }, 'cannot send a node its assignment; retrying');

@@ -38,7 +38,11 @@ export function partsOf(
 }
 
 /** The message of one of the parts of an assignment, in JSON. */
-export function messageOf(parts: readonly AssignmentPart[], index: number, { epoch, number }: AssignmentName): string {
+export function partMessage(
+  parts: readonly AssignmentPart[],
+  index: number,
+  { epoch, number }: AssignmentName,
+): string {
   const { targets = [], ...content } = parts[index] ?? {};
   const part = { index, of: parts.length };
   const head = { protocol: [...protocolRange], epoch, number, part, ...content };

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { CheckSpec } from '#checks/index.ts';
 import { messageLimit } from '#protocol/nodes.ts';
 import { AssignMessage, WireTarget, type AssignedTarget } from '#protocol/watching.ts';
-import { messageOf, partsOf } from '#transport/nats/assignment-parts.ts';
+import { partMessage, partsOf } from '#transport/nats/assignment-parts.ts';
 
 const target = (name: string, revision = 'one'): AssignedTarget => ({
   name,
@@ -41,7 +41,7 @@ test('where nothing is known of what is watched, or nearly everything is another
 
 test('the messages of ten thousand targets hold them once each, in less than a message may have', () => {
   const parts = partsOf({ number: 8, targets: many(10_000) }, null);
-  const messages = parts.map((_, index) => messageOf(parts, index, { epoch: 'one', number: 8 }));
+  const messages = parts.map((_, index) => partMessage(parts, index, { epoch: 'one', number: 8 }));
   for (const message of messages) expect(Buffer.byteLength(message)).toBeLessThanOrEqual(messageLimit);
   const read = messages.map((message) => AssignMessage.parse(JSON.parse(message)));
   expect(read.map(({ epoch, number, part }) => [epoch, number, part])).toEqual(
