@@ -2,15 +2,7 @@ import { dayMs, hourMs } from '#kernel/units.ts';
 import type { HistoryFigures } from './reader.ts';
 import type { HistorySource, PastResult, SealedSums } from './source.ts';
 import { cover, type RetentionLimits, type SpanPart, type TimeSpan } from './span.ts';
-import {
-  addTime,
-  noTime,
-  type VerdictPeriod,
-  type TimeByStatus,
-  timeIn,
-  uptimeOf,
-  verdictsSince,
-} from './verdict-periods.ts';
+import { addTime, noTime, type TimeByStatus, timeIn, timesIn, uptimeOf, verdictsSince } from './verdict-periods.ts';
 import { Tally } from './tally.ts';
 
 type FigureRow = SealedSums | PastResult;
@@ -80,7 +72,10 @@ export function partsRead(
   const kept = source.kept();
   const pieces = parts.map((part) => (isTimeOnly ? olderThan(since, part, kept) : cover(part, kept)));
   const periods = node === null ? source.periods(target, { from: first.from, to: last.to }) : [];
-  const starts = periods.map((period) => period.from);
+  const times = node === null ? timesIn(parts, periods, now) : [];
+  const timesAt = (index: number) => times[index] ?? { time: null, since: null };
+  if (pieces.every(({ length }) => length === 0))
+    return parts.map((part, index) => ({ ...part, ...timesAt(index), rows: noRows, verdictsFrom: null }));
   const rows = {
     days: rowsWithin(source, target, node, pieces.flat(), 'days'),
     hours: rowsWithin(source, target, node, pieces.flat(), 'hours'),
@@ -88,11 +83,9 @@ export function partsRead(
   };
   return parts.map((part, index) => {
     const own = (pieces[index] ?? []).map((piece) => ({ piece, rows: takeWithin(rows[piece.of], piece) }));
-    const within = periodsIn(periods, starts, part);
     return {
       ...part,
-      time: node === null ? timeIn(part, within, now) : null,
-      since: node === null ? verdictsSince(part, within) : null,
+      ...timesAt(index),
       rows: own.flatMap((one) => one.rows),
       verdictsFrom: waitingFor(since, own),
     };
@@ -106,8 +99,8 @@ function olderThan(since: number | null, part: TimeSpan, kept: RetentionLimits):
   return older.map((piece) => (piece.of === 'results' ? { ...piece, to: Math.min(piece.to, since) } : piece));
 }
 
-// Of months of a target that was not watched then, each day has none.
-const none = new Tally();
+const noRows: readonly FigureRow[] = [];
+const { answers: noAnswers, latency: noLatency } = new Tally();
 
 /** The figures of what was read of some targets. */
 export function figuresOf(
@@ -116,7 +109,9 @@ export function figuresOf(
   node: string | null,
   quantiles: readonly number[] = [],
 ): HistoryFigures {
-  const tally = reads.some(({ rows }) => rows.length > 0) ? new Tally() : none;
+  const [only] = reads;
+  if (reads.length === 1 && only?.rows.length === 0) return withoutAnswers(only, span);
+  const tally = new Tally();
   let time: TimeByStatus | null = node === null ? noTime : null;
   for (const read of reads) {
     if (time !== null && read.time !== null) time = addTime(time, read.time);
@@ -142,6 +137,20 @@ export function figuresOf(
     answers,
     latency,
     ...(atQuantiles === null ? {} : { atQuantiles }),
+  };
+}
+
+// Of each target a page asks for 90 days: it is to make as little as it can.
+function withoutAnswers({ time, since, verdictsFrom, from, to }: FiguresSource, span: TimeSpan): HistoryFigures {
+  return {
+    from: Math.min(span.from, from),
+    to: Math.max(span.to, to),
+    uptime: time === null || verdictsFrom !== null ? null : uptimeOf(time),
+    since,
+    verdictsFrom,
+    time,
+    answers: noAnswers,
+    latency: noLatency,
   };
 }
 
@@ -183,14 +192,6 @@ const timeOf = (row: FigureRow) => ('sketch' in row ? row.at : row.dueAt);
 
 function takeWithin({ times, rows }: TimedRows, { from, to }: TimeSpan): readonly FigureRow[] {
   return rows.slice(firstAt(times, from), firstAt(times, to));
-}
-
-function periodsIn(
-  periods: readonly VerdictPeriod[],
-  starts: readonly number[],
-  { from, to }: TimeSpan,
-): readonly VerdictPeriod[] {
-  return periods.slice(Math.max(0, firstAt(starts, from + 1) - 1), firstAt(starts, to) + 1);
 }
 
 /** The index of the first time at `at` or later, in an ordered list. */

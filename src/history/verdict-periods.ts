@@ -111,6 +111,48 @@ export function timeIn({ from, to }: TimeSpan, periods: readonly VerdictPeriod[]
   return { ...time, unwatched: Math.max(0, Math.min(to, now) - from - known) };
 }
 
+/** How a part of a span went. */
+export interface PartTime {
+  readonly time: TimeByStatus;
+  /** As in `verdictsSince`. */
+  readonly since: number | null;
+}
+
+/** The same for parts that follow each other, in one walk over the periods. Whole parts without a period share what they say. */
+export function timesIn(
+  parts: readonly TimeSpan[],
+  periods: readonly VerdictPeriod[],
+  now: number,
+): readonly PartTime[] {
+  const ends = endsOf(periods, now);
+  let unwatched: PartTime | null = null;
+  let reached = 0;
+  return parts.map(({ from, to }) => {
+    while (reached < periods.length && (ends[reached] ?? to) <= from) reached += 1;
+    const all = Math.max(0, Math.min(to, now) - from);
+    let time: Record<keyof TimeByStatus, number> | null = null;
+    let since: number | null = null;
+    let known = 0;
+    for (let index = reached; index < periods.length; index += 1) {
+      const period = periods[index];
+      if (period === undefined || period.from >= to) break;
+      const begun = Math.max(period.from, from);
+      const ms = Math.min(ends[index] ?? to, to) - begun;
+      if (ms <= 0) continue;
+      time ??= { ...noTime };
+      time[kindOf(period)] += ms;
+      known += ms;
+      if (since === null && (period.status !== 'unknown' || period.inMaintenance)) since = begun;
+    }
+    if (time !== null) {
+      time.unwatched = Math.max(0, all - known);
+      return { time, since };
+    }
+    if (unwatched?.time.unwatched !== all) unwatched = { time: { ...noTime, unwatched: all }, since: null };
+    return unwatched;
+  });
+}
+
 function kindOf({ status, inMaintenance, isExcluded }: VerdictPeriod) {
   return isExcluded === true ? 'excluded' : inMaintenance ? 'maintenance' : status;
 }

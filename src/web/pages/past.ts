@@ -117,6 +117,10 @@ export interface PastKeeper {
 const freshMs = 5 * 60_000;
 // An entry that is not read any more is dropped.
 const keptMs = 60 * 60_000;
+// So many targets in a row, and then others come first if these had to wait for them.
+const inARow = 8;
+const waitedMs = 4;
+const longestRestMs = 250;
 
 export function createPastKeeper(reader: HistoryReader, clock: Clock, failed: (error: unknown) => void): PastKeeper {
   const known = new Map<string, StoredPast>();
@@ -127,19 +131,28 @@ export function createPastKeeper(reader: HistoryReader, clock: Clock, failed: (e
 
   const isFresh = (target: string) => ageOf(target) < freshMs && known.get(target)?.renewals === renewals;
 
+  // On a machine that is starved it would take turns with what checks and reports.
+  async function restAfter(begun: number): Promise<number> {
+    const took = clock.elapsed() - begun;
+    if (took > waitedMs) await new Promise<void>((resolve) => clock.after(Math.min(took, longestRestMs), resolve));
+    return clock.elapsed();
+  }
+
   async function lookUp(targets: readonly string[]): Promise<void> {
-    const begun = renewals;
+    const renewed = renewals;
     // Most of many targets were up all the time.
     const [onceDays, onceDown] = [sharing<readonly DayState[]>(), sharing<readonly number[]>()];
     const budgets = new Map((await reader.budgets()).map((budget) => [budget.target, budget]));
-    for (const target of targets) {
+    let begun = clock.elapsed();
+    for (const [index, target] of targets.entries()) {
+      if (index % inARow === 0) begun = await restAfter(begun);
       const at = clock.now();
       const from = (Math.floor(at / dayMs) - 89) * dayMs;
       const { parts } = await reader.series({ of: { target }, from, to: at, stepMs: dayMs, isTimeOnly: true });
       const isKnown = parts.every(({ verdictsFrom }) => verdictsFrom === null);
       known.set(target, {
         at,
-        renewals: begun,
+        renewals: renewed,
         from,
         days: onceDays(parts.map(dayOf)),
         downMs: onceDown(parts.map((part) => part.time?.down ?? 0)),

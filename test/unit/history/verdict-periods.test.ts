@@ -1,5 +1,6 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { withExclusions } from '#history/exclusions.ts';
 import {
   follow,
   verdictSpansIn,
@@ -7,6 +8,7 @@ import {
   type VerdictPeriod,
   type TargetStatus,
   timeIn,
+  timesIn,
   uptimeOf,
   verdictsSince,
 } from '#history/verdict-periods.ts';
@@ -101,5 +103,33 @@ test('the time of a span is that of its parts, wherever it is cut, and is all of
       }
       expect(Object.values(whole ?? {}).reduce((sum, one) => sum + one, 0)).toBe(to - from);
     }),
+  );
+});
+
+test('parts that follow each other are those of each part by itself, with excluded time and a clock that has not come so far too', () => {
+  const status = fc.constantFrom<TargetStatus>('up', 'partial', 'down', 'unknown');
+  const round = fc.tuple(fc.nat(600), status, fc.boolean());
+  const excluded = fc
+    .tuple(fc.nat(600), fc.nat(60))
+    .map(([at, long]) => ({ from: at * minute, to: (at + long) * minute }));
+  fc.assert(
+    fc.property(
+      fc.array(round, { maxLength: 60 }),
+      fc.array(excluded, { maxLength: 3 }),
+      fc.array(fc.nat(700), { minLength: 2, maxLength: 12 }),
+      fc.nat(700),
+      (rounds, spans, cuts, now) => {
+        const past = rounds.filter(([at]) => at <= now).toSorted((one, other) => one[0] - other[0]);
+        const periods = withExclusions(periodsOf(past), spans);
+        const edges = cuts.map((at) => (at + 0.5) * minute).toSorted((one, other) => one - other);
+        const parts = edges.slice(1).map((to, index) => ({ from: edges[index] ?? 0, to }));
+        const each = parts.map((part) => {
+          const spent = verdictSpansIn(part, periods, now * minute);
+          const seen = spent.find((one) => !one.isExcluded && (one.status !== 'unknown' || one.inMaintenance));
+          return { time: timeIn(part, periods, now * minute), since: seen?.from ?? null };
+        });
+        expect(timesIn(parts, periods, now * minute)).toEqual(each);
+      },
+    ),
   );
 });
