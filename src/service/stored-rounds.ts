@@ -1,6 +1,6 @@
 import type { Clock } from '#kernel/clock.ts';
 import type { ResultBatch } from './ports.ts';
-import { formatRunName, type RoundKey } from '#protocol/run-name.ts';
+import { parseRunName, type RoundKey } from '#protocol/run-name.ts';
 
 /** What is to be done once rounds are stored. */
 export interface StoredRounds {
@@ -12,6 +12,12 @@ export interface StoredRounds {
 }
 
 const keptMs = 300_000;
+const lookEveryMs = 30_000;
+
+interface WaitingActions {
+  readonly since: number;
+  readonly actions: (() => void)[];
+}
 
 /** What is to be called so many times before `action` is done; null if there is nothing to do. */
 function countDown(count: number, action: (() => void) | null): (() => void) | null {
@@ -30,24 +36,37 @@ export function countEach<Batch extends ResultBatch | null>(batch: Batch): Batch
 }
 
 export function createStoredRounds(clock: Clock): StoredRounds {
-  const waiting = new Map<string, { readonly since: number; readonly actions: (() => void)[] }>();
+  // By target and due time: a name for each result would be written and hashed ten thousand times a second.
+  const waiting = new Map<string, Map<number, WaitingActions>>();
+  let lookedAt = clock.elapsed();
   return {
-    after(round, action) {
-      const name = formatRunName(round);
-      const known = waiting.get(name);
-      if (known === undefined) waiting.set(name, { since: clock.elapsed(), actions: [action] });
+    after({ target, dueAt }, action) {
+      let rounds = waiting.get(target);
+      if (rounds === undefined) waiting.set(target, (rounds = new Map()));
+      const known = rounds.get(dueAt);
+      if (known === undefined) rounds.set(dueAt, { since: clock.elapsed(), actions: [action] });
       else known.actions.push(action);
     },
-    stored(round) {
-      const actions = waiting.get(round)?.actions ?? [];
-      waiting.delete(round);
+    stored(name) {
+      const round = parseRunName(name);
+      const rounds = round === null ? undefined : waiting.get(round.target);
+      if (round === null || rounds === undefined) return;
+      const actions = rounds.get(round.dueAt)?.actions ?? [];
+      rounds.delete(round.dueAt);
+      if (rounds.size === 0) waiting.delete(round.target);
       for (const action of actions) action();
     },
     forget() {
-      const before = clock.elapsed() - keptMs;
-      for (const [name, { since }] of waiting) {
-        if (since > before) return;
-        waiting.delete(name);
+      const now = clock.elapsed();
+      if (now - lookedAt < lookEveryMs) return;
+      lookedAt = now;
+      const before = now - keptMs;
+      for (const [target, rounds] of waiting) {
+        for (const [dueAt, { since }] of rounds) {
+          if (since > before) break;
+          rounds.delete(dueAt);
+        }
+        if (rounds.size === 0) waiting.delete(target);
       }
     },
   };

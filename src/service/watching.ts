@@ -278,7 +278,7 @@ export class WatchService implements Disposable {
     }
     this.#catchUp.heard(place.rounds, dueAt, taken === 'reopened');
     if (taken === 'uncalled') confirm?.();
-    else if (confirm !== null) this.#storedRounds.after({ target, dueAt }, confirm);
+    else if (confirm !== null) this.#storedRounds.after({ target: place.name, dueAt }, confirm);
   }
 
   // What came in meanwhile, over all targets in the order in which it was due.
