@@ -87,6 +87,21 @@ export class Attendance {
     return true;
   }
 
+  /**
+   * Why none of them has voted, if all are there and none is to blame: `skipped` if one left it out or was not read, `unwatched` if none
+   * kept this; else null. `limited` says that nothing is waited for any more.
+   */
+  idleOf(voters: readonly NodeInfo[], dueAt: number, limited: boolean): 'skipped' | 'unwatched' | null {
+    let reason: 'skipped' | 'unwatched' = 'unwatched';
+    // An overloaded hub comes here with hundreds of rounds a second.
+    for (const { name } of voters) {
+      if (!this.isThere(name)) return null;
+      if (this.isShed(name, dueAt) || this.isPassed(name, dueAt)) reason = 'skipped';
+      else if (limited && this.isAwaited(name, dueAt)) return null;
+    }
+    return reason;
+  }
+
   /** The vote of a node that gave none. */
   missing(node: NodeInfo, dueAt: number): NodeOutcome {
     const status = this.#statusOf(node.name);

@@ -224,16 +224,9 @@ class RoundCollector implements TargetRounds {
     this.letGo(dueAt);
     if (votes.size === 0 && voters.length > 0) {
       if (dueAt <= this.#forgivenUntil) return sink.skipped(1);
-      const idle = voters.filter(
-        ({ name }) =>
-          attendance.isThere(name) &&
-          (!limited || !attendance.isAwaited(name, dueAt) || attendance.isShed(name, dueAt)),
-      );
-      if (idle.length === voters.length) {
-        const isSkipped = ({ name }: NodeInfo) => attendance.isPassed(name, dueAt) || attendance.isShed(name, dueAt);
-        if (idle.some(isSkipped)) sink.skipped(1);
-        return;
-      }
+      const idle = attendance.idleOf(voters, dueAt, limited);
+      if (idle === 'skipped') sink.skipped(1);
+      if (idle !== null) return;
     }
     const round = roundOf({
       dueAt,
