@@ -43,7 +43,7 @@ export function startEvidence({
     store,
     sharedCauses,
     openIncidents: () => upcoming.watching?.monitor.openIncidents() ?? [],
-    seenNow: (target) => voteTable(board.target(target)?.votes ?? []),
+    seenNow: (target) => voteTable(board.target(target)?.votes.list() ?? []),
     onGathered: (incident) => board.incidentsChanged([incident]),
     clock,
     log,

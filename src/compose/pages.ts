@@ -22,6 +22,7 @@ import { inRanges } from '#web/connections.ts';
 import { isMailAddress } from '#channels/index.ts';
 import type { Subscriptions } from '#subscriptions/subscriptions.ts';
 import type { Board } from '#web/state/board.ts';
+import { targetsByNode } from '#web/state/states.ts';
 import { overviewEvents, stateEvents } from '#web/live/events.ts';
 import { statusEvents } from '#web/live/status-events.ts';
 import { createNotes, type Notes, type NoteStore } from '#web/state/notes.ts';
@@ -127,10 +128,10 @@ function pagesOf(config: Config, over: PagesOver, { docs, board, past, sessions,
   });
   const canCheck = (type: CheckTypeName) => service !== null && startableTypeNames.includes(type);
   const nodes = () => {
-    const votes = board.targets().flatMap((target) => target.votes.map(({ node }) => node.name));
+    const targets = hasMonitor ? targetsByNode(board) : null;
     return checking.statuses().map((status) => ({
       ...status,
-      targets: hasMonitor ? votes.filter((name) => name === status.info.name).length : null,
+      targets: targets === null ? null : (targets.get(status.info.name) ?? 0),
       disagreement: hasMonitor ? over.disagreementOf(status.info.name) : null,
     }));
   };

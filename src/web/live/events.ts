@@ -145,7 +145,7 @@ export function stateEvents(board: Board) {
           status,
           since: timeOf(since),
           due_at: timeOf(dueAt),
-          votes: Object.fromEntries(votes.map(({ node, outcome }) => [shownNode(node.name), outcome.status])),
+          votes: Object.fromEntries(votes.statuses().map((vote) => [shownNode(vote.node.name), vote.status])),
         },
       })),
       ...incidents.map((incident) => ({ event: 'incident', target: incident.target, data: shownIncident(incident) })),

@@ -57,7 +57,7 @@ export function createRowChanges(pastOf: (target: LiveTarget) => Past | null): R
   };
   const textOf = (votes: LiveTarget['votes']) =>
     String.fromCharCode(
-      ...votes.map(({ node, outcome }) => numberOf(node.name) * statuses.length + statuses.indexOf(outcome.status)),
+      ...votes.statuses().map(({ node, status }) => numberOf(node.name) * statuses.length + statuses.indexOf(status)),
     );
 
   function remember(target: LiveTarget): SentRow {

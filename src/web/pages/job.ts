@@ -91,8 +91,9 @@ function runsTable(runs: readonly JobRun[]): Markup {
   return html`<div class="scroll" tabindex="0" role="region" aria-label="${words.runs}"><table class="cards"><caption>${words.caption}</caption><thead><tr><th scope="col">${words.ended}</th><th scope="col">${words.result}</th><th scope="col" class="num">${words.duration}</th><td class="wide"></td><th scope="col">${words.reason}</th></tr></thead><tbody>${rows}</tbody></table></div>`;
 }
 
-function outputOf({ votes: [vote] }: LiveTarget): Markup {
+function outputOf({ votes }: LiveTarget): Markup {
   const words = texts.target.job;
+  const [vote] = votes.list();
   const detail = vote?.outcome.detail;
   const log = typeof detail === 'object' && detail !== null && 'log' in detail ? detail.log : [];
   const lines = Array.isArray(log) ? log.map(String) : [];

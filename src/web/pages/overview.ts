@@ -191,8 +191,8 @@ interface RenderedRow {
   readonly row: Markup;
 }
 
-// A round has votes of its own: the row that shows them is drawn once, however many look.
-const drawn: Readonly<Record<OverviewSort, WeakMap<LiveTarget['votes'], RenderedRow>>> = {
+// The row of a round is drawn once, however many look.
+const drawn: Readonly<Record<OverviewSort, WeakMap<LiveTarget['entry'], RenderedRow>>> = {
   '': new WeakMap(),
   name: new WeakMap(),
   uptime: new WeakMap(),
@@ -213,14 +213,14 @@ export function targetRow(
   withBudgets: boolean,
   sort: OverviewSort = '',
 ): Markup {
-  const { votes, dueAt, rounds } = target;
+  const { entry, dueAt, rounds } = target;
   const place = sortKeyOf(target, past, sort);
   const of = [...rowFacts(target, past), dueAt, rounds, withBudgets, place];
-  const known = drawn[sort].get(votes);
+  const known = drawn[sort].get(entry);
   if (known !== undefined && known.of.length === of.length && known.of.every((one, index) => one === of[index]))
     return known.row;
   const row = drawRow(target, past, withBudgets, place);
-  drawn[sort].set(votes, { of, row });
+  drawn[sort].set(entry, { of, row });
   return row;
 }
 
@@ -244,7 +244,7 @@ function drawRow(target: LiveTarget, past: Past | null, withBudgets: boolean, pl
   const seen =
     firstDueAt === undefined
       ? votesBar(
-          votes.map(({ node, outcome }) => ({ node: shownNode(node.name), state: outcome.status })),
+          votes.statuses().map((vote) => ({ node: shownNode(vote.node.name), state: vote.status })),
           texts.states,
         )
       : html`<span class="small soft">${firstCheck(firstDueAt, target)}</span>`;

@@ -52,7 +52,7 @@ export interface TargetValue {
 export function targetSentence({ target, figures, now }: TargetValue): string {
   const { name, votes, since } = target;
   const status = stateOf(target);
-  const up = votes.filter(({ outcome }) => outcome.status === 'up').length;
+  const up = votes.statuses().filter(({ status }) => status === 'up').length;
   const lately = month(figures);
   return texts.target.sentence({
     name,
@@ -151,7 +151,7 @@ function lastRound({ target }: TargetValue): Markup {
   const words = texts.target;
   const { votes, dueAt } = target;
   if (votes.length === 0 || dueAt === null) return html`<p class="soft">${words.noRounds}</p>`;
-  return html`<p class="soft">${words.due} ${moment(dueAt)}</p>${outcomes({ check: target.check, results: votes, label: words.last, byRow: false })}`;
+  return html`<p class="soft">${words.due} ${moment(dueAt)}</p>${outcomes({ check: target.check, results: votes.list(), label: words.last, byRow: false })}`;
 }
 
 /** Incidents as a list, each a link to its page. */

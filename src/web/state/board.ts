@@ -1,9 +1,10 @@
-import type { CheckTypeName } from '#checks/index.ts';
+import type { CheckTypeName, NodeInfo, Outcome } from '#checks/index.ts';
 import type { Clock } from '#kernel/clock.ts';
 import type { TargetNow } from '#history/reader.ts';
 import type { Incident } from '#monitor/judge/incident.ts';
 import type { Vote } from '#monitor/judge/vote.ts';
 import { type Entry, entryOf, keepChange, keepRound, listed, noSpreads } from './entry.ts';
+import { KeptVotes } from './kept-votes.ts';
 import type { ShownStatus, StateChange } from './shown.ts';
 import type { Spread } from './spread.ts';
 
@@ -37,8 +38,8 @@ export interface LiveTarget extends BoardTarget {
   readonly dueAt: number | null;
   /** How it was lately: from when on it was in each state, the oldest first. */
   readonly changes: readonly StateChange[];
-  /** What each node saw last, with all its details. */
-  readonly votes: readonly Vote[];
+  /** What each node saw last. */
+  readonly votes: LiveVotes;
   /** The middle time of the nodes that were up, in seconds, for the last rounds; null if none was. */
   readonly recent: readonly (number | null)[];
   /** How many rounds there were since the start. */
@@ -46,6 +47,21 @@ export interface LiveTarget extends BoardTarget {
   readonly incidents: readonly Incident[];
   /** By node, the spread of the echoes of the last rounds; empty if the check sends none. */
   readonly spreads: ReadonlyMap<string, readonly Spread[]>;
+  /** The same object for as long as it is watched. */
+  readonly entry: object;
+}
+
+/** The votes of the last round of a target, which is another one when the next is done. */
+export interface LiveVotes {
+  readonly length: number;
+  /** With all details, made anew each time. */
+  list(): readonly Vote[];
+  statuses(): readonly SeenVote[];
+}
+
+export interface SeenVote {
+  readonly node: NodeInfo;
+  readonly status: Outcome['status'];
 }
 
 /** The live state of all targets. It costs a few steps for each round, and nothing more without viewers. */
@@ -82,6 +98,18 @@ export interface BoardOptions {
   readonly openIncidents: () => readonly Incident[];
 }
 
+const noVotes: LiveVotes = new KeptVotes();
+const unseen = {
+  status: 'unknown',
+  since: null,
+  dueAt: null,
+  changes: [],
+  votes: noVotes,
+  recent: [],
+  rounds: 0,
+  spreads: noSpreads,
+} as const;
+
 const changesKept = 500;
 const runningMs = 30_000;
 
@@ -104,20 +132,7 @@ export function createBoard({ clock, watched, openIncidents }: BoardOptions): Bo
   function liveOf(target: BoardTarget, open: ReadonlyMap<string, readonly Incident[]>): LiveTarget {
     const entry = entries.get(target.name);
     const incidents = open.get(target.name) ?? [];
-    if (entry === undefined)
-      return {
-        ...target,
-        status: 'unknown',
-        firstDueAt: firstDueOf(target),
-        since: null,
-        dueAt: null,
-        changes: [],
-        votes: [],
-        recent: [],
-        rounds: 0,
-        incidents,
-        spreads: noSpreads,
-      };
+    if (entry === undefined) return { ...target, ...unseen, firstDueAt: firstDueOf(target), incidents, entry: {} };
     const { status, since, dueAt, changes, votes, recent, rounds, spreads } = entry;
     const heldUntil = (dueAt ?? 0) + target.holdsMs;
     const isStale = dueAt !== null && heldUntil < clock.now();
@@ -129,7 +144,8 @@ export function createBoard({ clock, watched, openIncidents }: BoardOptions): Bo
       rounds,
       dueAt,
       changes,
-      spreads: spreads === null ? noSpreads : listed(spreads, votes),
+      spreads: spreads === null ? noSpreads : listed(spreads, votes.list()),
+      entry,
       status: isStale ? 'unknown' : status,
       firstDueAt: dueAt === null && since === null ? firstDueOf(target) : undefined,
       since: isStale ? heldUntil : downSince(status, since, incidents),
@@ -146,7 +162,6 @@ export function createBoard({ clock, watched, openIncidents }: BoardOptions): Bo
       entry.status = status;
       keepChange(entry, status, dueAt);
       entry.dueAt = dueAt;
-      entry.votes = votes;
       entry.rounds += 1;
       keepRound(entry, dueAt, votes);
       entry.version = changed();

@@ -1,4 +1,5 @@
 import type { Vote } from '#monitor/judge/vote.ts';
+import { KeptVotes } from './kept-votes.ts';
 import { type Spread, SpreadRing, spreadOf } from './spread.ts';
 import type { ShownStatus, StateChange } from './shown.ts';
 
@@ -8,7 +9,7 @@ export interface Entry {
   since: number | null;
   dueAt: number | null;
   changes: readonly StateChange[];
-  votes: readonly Vote[];
+  readonly votes: KeptVotes;
   recent: (number | null)[];
   rounds: number;
   /** By node; null if no node has reported any. */
@@ -26,7 +27,7 @@ export function entryOf(entries: Map<string, Entry>, name: string): Entry {
     since: null,
     dueAt: null,
     changes: [],
-    votes: [],
+    votes: new KeptVotes(),
     recent: [],
     rounds: 0,
     spreads: null,
@@ -48,6 +49,7 @@ export const noSpreads: ReadonlyMap<string, readonly Spread[]> = new Map();
 
 /** Remembers what a round measured. */
 export function keepRound(entry: Entry, dueAt: number, votes: readonly Vote[]): void {
+  entry.votes.keep(votes);
   entry.recent.push(middle(votes));
   if (entry.recent.length > roundsKept) entry.recent.shift();
   keepSpreads(entry, dueAt, votes);

@@ -36,7 +36,9 @@ export function statesSince(board: Pick<Board, 'targets' | 'since' | 'version'>,
 }
 
 function stateOf({ name, check, host, status, since, votes, recent }: LiveTarget): TargetSummary {
-  const failing = votes.find(({ outcome }) => outcome.status !== 'up');
+  const statuses = votes.statuses();
+  const up = statuses.filter((one) => one.status === 'up').length;
+  const failing = up === statuses.length ? undefined : votes.list().find(({ outcome }) => outcome.status !== 'up');
   return {
     target: name,
     check,
@@ -44,8 +46,16 @@ function stateOf({ name, check, host, status, since, votes, recent }: LiveTarget
     status,
     since: since === null ? null : new Date(since).toISOString(),
     seconds: recent.at(-1) ?? null,
-    up: votes.filter(({ outcome }) => outcome.status === 'up').length,
-    nodes: votes.length,
+    up,
+    nodes: statuses.length,
     cause: failing === undefined || failing.outcome.status === 'up' ? null : failing.outcome.failure.message,
   };
+}
+
+/** How many targets each node has a vote on, by its name. */
+export function targetsByNode(board: Pick<Board, 'targets'>): ReadonlyMap<string, number> {
+  const counts = new Map<string, number>();
+  for (const { votes } of board.targets())
+    for (const { node } of votes.statuses()) counts.set(node.name, (counts.get(node.name) ?? 0) + 1);
+  return counts;
 }

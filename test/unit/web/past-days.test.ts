@@ -5,6 +5,7 @@ import { noTime } from '#history/verdict-periods.ts';
 import { latencyChart, type ChartPoint } from '#web/pages/chart.ts';
 import { chartOf } from '#web/pages/history-values.ts';
 import { createPastKeeper, pastNow } from '#web/pages/past.ts';
+import { KeptVotes } from '#web/state/kept-votes.ts';
 import type { LiveTarget } from '#web/state/board.ts';
 import type { StateChange } from '#web/state/shown.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
@@ -61,11 +62,12 @@ function liveShop(changes: readonly StateChange[], dueAt = Date.parse('2026-01-0
     since: null,
     dueAt,
     changes,
-    votes: [],
+    votes: new KeptVotes(),
     recent: [],
     incidents: [],
     rounds: 0,
     spreads: new Map(),
+    entry: {},
   };
 }
 

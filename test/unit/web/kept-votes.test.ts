@@ -1,0 +1,60 @@
+import * as fc from 'fast-check';
+import { expect, test } from 'vitest';
+import type { Outcome } from '#checks/index.ts';
+import type { Vote } from '#monitor/judge/vote.ts';
+import { KeptVotes } from '#web/state/kept-votes.ts';
+import { down, nodeInfo, unknown, up } from '../../support/votes.ts';
+
+const nodes = ['zz1', 'zz2', 'zz3', 'zz4'].map((name) => nodeInfo(name));
+// Of these, outcomes share what is the same, as those that are read from batches do.
+const facts = [{}, { loss: 0 }] as const;
+const detail = {};
+const addresses = ['192.0.2.1', '192.0.2.2', null] as const;
+const seconds = fc.double({ min: 0, max: 10, noNaN: true });
+
+const healthy: fc.Arbitrary<Outcome> = fc
+  .tuple(
+    fc.option(seconds),
+    fc.constantFrom(...facts),
+    fc.constantFrom(...addresses),
+    fc.constantFrom([], ['connect'], ['connect', 'tls'], ['tls', 'connect']),
+    seconds,
+  )
+  .map(([took, known, address, names, phase]) => ({
+    ...up(0, { facts: known, address, phases: Object.fromEntries(names.map((name) => [name, phase])) }),
+    seconds: took,
+    detail,
+  }));
+const outcome = fc.oneof({ arbitrary: healthy, weight: 4 }, fc.constantFrom(down(), unknown()));
+const vote = (node: Vote['node']) =>
+  fc
+    .tuple(outcome, fc.option(fc.integer({ min: 1, max: 1e13 }), { nil: undefined }))
+    .map(([seen, startedAt]): Vote => ({ node, outcome: seen, ...(startedAt !== undefined && { startedAt }) }));
+const round = fc.subarray(nodes).chain((some) => fc.tuple(...some.map(vote)));
+
+test('what is kept are the votes of the last round, whatever those of the rounds before were', () => {
+  fc.assert(
+    fc.property(fc.array(round, { minLength: 1, maxLength: 8 }), (rounds) => {
+      const kept = new KeptVotes();
+      for (const votes of rounds) {
+        kept.keep(votes);
+        expect(kept.list()).toEqual(votes);
+        const phases = (all: readonly Vote[]) => all.map(({ outcome: { phases } }) => Object.keys(phases));
+        expect(phases(kept.list())).toEqual(phases(votes));
+      }
+    }),
+  );
+});
+
+test('a healthy round that differs in its times only leaves nothing of its votes behind', () => {
+  const kept = new KeptVotes();
+  const of = (took: number): readonly Vote[] =>
+    nodes.map((node) => ({ node, outcome: { ...up(took, { facts: facts[0], phases: { connect: took } }), detail } }));
+  const first = of(1);
+  kept.keep(first);
+  kept.keep(of(2));
+  kept.keep(of(3));
+  expect(kept.list()).toEqual(of(3));
+  // The votes that were kept first are those that say what is the same.
+  expect(first.map(({ outcome }) => outcome)).toEqual(of(1).map(({ outcome }) => outcome));
+});
