@@ -64,8 +64,8 @@ const firstRetryMs = 250;
 const longestRetryMs = 10_000;
 
 /**
- * Group commit. Rounds that change nothing but the history wait up to a second for others, and healthy ones up to three while fewer
- * than a hundred results wait. Anything else is committed at once with all that waits, in the order of arrival, but with a gap
+ * Group commit. Rounds that change nothing but the history wait up to a second for others, or until they fill a transaction, and
+ * healthy ones up to three while fewer than a hundred results wait. Anything else is committed at once with all that waits, in the order of arrival, but with a gap
  * between two such commits: a storm shares its syncs.
  * No transaction is long: what is too much for one is committed in several, with a turn for others between them. While the
  * database refuses, everything waits and is tried again with growing pauses.
@@ -174,6 +174,8 @@ export class CommitQueue implements WriteQueue {
     const now = this.#options.clock.elapsed();
     const group = (this.#group ??= { since: now, results: 0 });
     group.results += round.votes.length;
+    // They fill a transaction: what waits longer only becomes old enough to be garbage that is dear to collect.
+    if (group.results >= rowsAtOnce) return 0;
     const mayWait = isHealthy(round) && group.results < enoughResults;
     return Math.max(0, group.since + (mayWait ? longestGroupMs : groupMs) - now);
   }

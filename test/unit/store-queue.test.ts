@@ -70,6 +70,17 @@ test('commits healthy rounds with a hundred results after a second', async () =>
   expect(disk.commits.map(({ targets }) => targets.length)).toEqual([20]);
 });
 
+test('commits rounds that fill a transaction without waiting for the second to end', async () => {
+  const { clock, disk, queue } = setUp();
+  const votes = Array.from({ length: 20 }, (_, node) => vote(`de${node}`));
+  for (let index = 0; index < 29; index += 1) void queue.add(healthy(`t${index}`, start, { votes }));
+  await clock.advance(500);
+  expect(disk.commits).toHaveLength(0);
+  void queue.add(healthy('the one that fills it', start, { votes }));
+  await clock.advance(0);
+  expect(disk.commits.flatMap(({ targets }) => targets)).toHaveLength(30);
+});
+
 test('commits healthy rounds with all that comes with the result that makes them a hundred', async () => {
   const { clock, disk, queue } = setUp();
   for (let index = 0; index < 60; index += 1) void queue.add(healthy(`t${index}`, start));
