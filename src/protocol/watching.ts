@@ -144,12 +144,20 @@ function isWireResult(written: unknown): written is WireResult {
 const isText = (written: unknown, most: number): written is string =>
   typeof written === 'string' && written.length <= most;
 
+const grantSlotMs = 100;
+// Multiples of it, without their whole part, are spread evenly over 0 to 1.
+const goldenRatio = 0.618_033_988_75;
+
 /**
  * Whether a node sends its healthy results of rounds that were due then, if the hub takes this share of them. It is a matter of the
- * second alone: all nodes send those of the same rounds, and no interval of a target makes it one that is never sent.
+ * moment alone: all nodes send those of the same rounds. Of each second it is the share, in tenths spread over it, so that no second
+ * brings more than another; which of them is another matter in each, and no interval of a target makes it one that is never sent.
  */
 export function isGranted(dueAt: number, share: number): boolean {
-  return share >= 1 || scatter(Math.floor(dueAt / 1_000)) < share;
+  if (share >= 1) return true;
+  const second = Math.floor(dueAt / 1_000);
+  const slot = Math.floor((dueAt - second * 1_000) / grantSlotMs);
+  return (scatter(second) + slot * goldenRatio) % 1 < share;
 }
 
 // The finalizer of MurmurHash3, as a number in [0, 1).

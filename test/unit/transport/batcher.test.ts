@@ -53,7 +53,7 @@ test('without a grant all is sent, and the head says what it is', () => {
   expect(batcher.skipped).toBe(0);
 });
 
-test('of healthy results a node sends what is granted, the same seconds as any other, and tells what it skipped', () => {
+test('of healthy results a node sends what is granted, of the same moments as any other, and tells what it skipped', () => {
   const [one, other] = [play(), play()];
   for (const { batcher } of [one, other]) {
     batcher.granted(0.25);
@@ -84,10 +84,23 @@ test('news is sent whatever is granted, and what was skipped is told even if not
   expect(sent.at(-1)?.batch.sightings).toHaveLength(10);
 });
 
-test.each([1, 5, 10, 30, 55, 60, 89, 300])('no target of an interval of %d seconds is skipped for long', (seconds) => {
-  const rounds = Array.from({ length: 2_000 }, (_, index) => isGranted(start + index * seconds * 1_000, 0.5));
-  let [longest, row] = [0, 0];
-  for (const isSent of rounds) longest = Math.max(longest, (row = isSent ? 0 : row + 1));
-  expect(longest).toBeLessThan(20);
-  expect(rounds.filter(Boolean).length / rounds.length).toBeCloseTo(0.5, 1);
-});
+test.each([0.1, 1, 5, 5.5, 8.9, 10, 30, 55, 60, 61, 89, 300])(
+  'no target of an interval of %d seconds is skipped for long',
+  (seconds) => {
+    const rounds = Array.from({ length: 2_000 }, (_, index) => isGranted(start + index * seconds * 1_000, 0.5));
+    let [longest, row] = [0, 0];
+    for (const isSent of rounds) longest = Math.max(longest, (row = isSent ? 0 : row + 1));
+    expect(longest).toBeLessThan(20);
+    expect(rounds.filter(Boolean).length / rounds.length).toBeCloseTo(0.5, 1);
+  },
+);
+
+test.each([0.1, 0.3, 0.5, 0.9])(
+  'of every second a share of %d is sent, more or less, and never all of it at once',
+  (share) => {
+    for (let second = 0; second < 1_000; second += 1) {
+      const tenths = Array.from({ length: 10 }, (_, tenth) => isGranted(start + second * 1_000 + tenth * 100, share));
+      expect(Math.abs(tenths.filter(Boolean).length - share * 10)).toBeLessThan(2);
+    }
+  },
+);
