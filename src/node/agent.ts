@@ -1,8 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import type { CheckTypeName, Outcome, Policy } from '#checks/index.ts';
 import { createGates, createResolver, failed, failure, nodeTypeOf, ownAddresses } from '#checks/node-types.ts';
-import { type Clock, deadline } from '#kernel/clock.ts';
+import type { Clock } from '#kernel/clock.ts';
 import { createPool } from '#kernel/concurrency.ts';
+import { createDeadlines } from '#kernel/deadlines.ts';
 import { messageOf, WatchpostError } from '#kernel/errors.ts';
 import type { Random } from '#kernel/random.ts';
 import type { RunListener } from '#protocol/run-listener.ts';
@@ -28,6 +29,7 @@ export async function startAgent(options: AgentOptions, machineClock: Clock, ran
     deny: options.deny,
     ownAddresses: ownAddresses(clock, options.knownAs),
   });
+  const deadlines = createDeadlines(clock);
   const pool = createPool({ running: options.running, queued: options.queued });
   // The monitor's checks never wait for those of strangers.
   const mostOfApi = Math.max(1, Math.floor(options.running * shareOfApi));
@@ -47,7 +49,7 @@ export async function startAgent(options: AgentOptions, machineClock: Clock, ran
     listener.onStarted?.(clock.now());
     if (prober === null) return failed(failure('node', 'unsupported', `this node does not know ${type}`));
     if (!prober.capability.able) return failed(failure('node', 'unsupported', prober.capability.reason));
-    using limit = deadline(clock, command.deadlineMs + graceMs, signal);
+    using limit = deadlines.begin(command.deadlineMs + graceMs, signal);
     using observation = lag.observe({ closely: prober.timedByKernel !== true });
     const gate = gateFor(stricter(command.policy, options.policy), command.policy);
     try {
