@@ -26,7 +26,7 @@ http: { listen: 127.0.0.1:0 }
 service: {}
 pages: { status: { targets: { target-7: Seven } } }
 targets:
-${names.map((name, index) => `  ${name}: { check: tcp, host: "127.0.0.1:9", cron: "0 0 1 1 *", labels: { team: team${index % 7} } }`).join('\n')}
+${names.map((name, index) => `  ${name}: { check: tcp, host: "127.0.0.1:9", every: 30d, labels: { team: team${index % 7} } }`).join('\n')}
 `);
   const paths = ['/', '/?group=team&label=team:team3', '/?view=wall', '/targets/target-7', '/incidents', '/status'];
   for (const device of small) {
