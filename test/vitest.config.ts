@@ -2,7 +2,7 @@ import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 import { ProjectCounts } from './support/project-counts.ts';
-import { placesOf } from './support/test-lengths.ts';
+import { longestFirst } from './support/test-lengths.ts';
 
 const root = new URL('..', import.meta.url).pathname;
 
@@ -14,7 +14,6 @@ const project = (
   name: string,
   testTimeout: number,
   more: {
-    isolate?: false;
     pool?: 'threads';
     retry?: number;
     maxWorkers?: number;
@@ -30,6 +29,9 @@ const project = (
     setupFiles: ['test/support/setup.ts'],
     testTimeout,
     hookTimeout: testTimeout,
+    // Nothing here mocks a module or leaves a global behind, so files share a worker and what it has imported: alone each would
+    // take a second of CPU time before its first test.
+    isolate: false,
     ...more,
   },
 });
@@ -45,20 +47,20 @@ const ofPrograms = {
   sequence: { groupOrder: 2 },
 };
 
-/**
- * The order of test files: those of projects that run together take turns, in proportion to their work, the longest first. Files of
- * projects that share workers (`isolate: false`) stay together, because a worker begins anew with another project.
- */
-class MixedOrder extends BaseSequencer {
+const projects = [
+  project('unit', 60_000, { pool: 'threads' }),
+  // Their servers answer late on purpose, so that four more files than there are processors are under way.
+  project('contract', 60_000, { retry, maxWorkers: availableParallelism() + 4, sequence: { groupOrder: 1 } }),
+  project('browser', 240_000, ofPrograms),
+  project('e2e', 240_000, ofPrograms),
+  project('integration', 240_000, ofPrograms),
+];
+
+/** The order of test files: project by project, because a worker begins anew with another, and the longest first. */
+class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const byProject = Map.groupBy(await super.sort(files), ({ project }) => project.name);
-    const placed = [...byProject.values()].flatMap((some) =>
-      placesOf(some, ({ moduleId }) => moduleId).map(({ file, place }) => {
-        const { isolate, sequence } = file.project.config;
-        return { file, group: sequence.groupOrder, place: isolate ? place : 0 };
-      }),
-    );
-    return placed.toSorted((a, b) => a.group - b.group || a.place - b.place).map(({ file }) => file);
+    return projects.flatMap(({ test }) => longestFirst(byProject.get(test.name) ?? [], ({ moduleId }) => moduleId));
   }
 }
 
@@ -66,21 +68,8 @@ export default defineConfig({
   root,
   test: {
     maxWorkers: '100%',
-    sequence: { sequencer: MixedOrder },
+    sequence: { sequencer: LongestFirst },
     reporters: ['default', new ProjectCounts()],
-    projects: [
-      // Nothing here mocks a module or leaves a global behind, so files share a worker and what it has imported.
-      project('unit', 60_000, { isolate: false, pool: 'threads' }),
-      // Their servers answer late on purpose, so that four more files than there are processors are under way.
-      project('contract', 60_000, {
-        isolate: false,
-        retry,
-        maxWorkers: availableParallelism() + 4,
-        sequence: { groupOrder: 1 },
-      }),
-      project('integration', 240_000, ofPrograms),
-      project('e2e', 240_000, ofPrograms),
-      project('browser', 240_000, ofPrograms),
-    ],
+    projects,
   },
 });

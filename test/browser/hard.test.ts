@@ -1,6 +1,6 @@
 import { truncateSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { command } from '../support/command.ts';
+import { commandHere } from '../support/command.ts';
 import { expectGoodInBoth, expectToLookGoodInBoth, openBrowser, openTab, type Tab } from '../support/browser.ts';
 import { devices } from '../support/chromium.ts';
 import { startHttpTarget } from '../support/http-target.ts';
@@ -26,7 +26,7 @@ http: { listen: 127.0.0.1:0 }
 service: {}
 pages: { status: { targets: { target-7: Seven } } }
 targets:
-${names.map((name, index) => `  ${name}: { check: tcp, host: "127.0.0.1:9", cron: "0 0 1 1 *", labels: { team: team${index % 7} } }`).join('\n')}
+${names.map((name, index) => `  ${name}: { check: tcp, host: "127.0.0.1:9", every: 30d, labels: { team: team${index % 7} } }`).join('\n')}
 `);
   const paths = ['/', '/?group=team&label=team:team3', '/?view=wall', '/targets/target-7', '/incidents', '/status'];
   for (const device of small) {
@@ -79,7 +79,7 @@ targets:
 pages:
   status: { title: ${JSON.stringify(hostile)}, targets: { t${'a'.repeat(60)}: ${long} } }
 `);
-  const posted = await command(
+  const posted = await commandHere(
     `status|post|${hostile} ${'z'.repeat(200)}|--config|${program.folder}/watchpost.yaml`.split('|'),
   );
   expect(posted).toMatchObject({ code: 0, err: '' });
@@ -137,7 +137,7 @@ defaults: { every: 1s }
 targets: { shop: { check: http, host: "${target.url}", timeout: 900ms } }
 pages: { status: { targets: { shop: Web shop } } }
 `);
-  await command(['status', 'post', 'We move.', '--config', `${program.folder}/watchpost.yaml`]);
+  await commandHere(['status', 'post', 'We move.', '--config', `${program.folder}/watchpost.yaml`]);
   await using tab = await openTab(browser, url, devices.phone);
   await tab.page.goto('/status');
   await tab.page.getByText('We move.').waitFor();

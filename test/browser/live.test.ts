@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
-import { command } from '../support/command.ts';
+import { commandHere } from '../support/command.ts';
 import { expectGoodInBoth, focused, openBrowser, openTab, type Tab } from '../support/browser.ts';
 import { startHttpTarget } from '../support/http-target.ts';
 import { createProgram, eventually } from '../support/program.ts';
@@ -128,7 +128,7 @@ pages: { status: { targets: { weak: Weak, alpha: Alpha } }, other: { targets: { 
   await down.page.getByText('No target matches.').waitFor();
   await groups.page.getByText('3 of 3 up').waitFor();
   await heading(status, /All services are working\./);
-  const posted = await command(['status', 'post', 'We move.', '--config', `${program.folder}/watchpost.yaml`]);
+  const posted = await commandHere(['status', 'post', 'We move.', '--config', `${program.folder}/watchpost.yaml`]);
   expect(posted).toMatchObject({ code: 0, err: '' });
   await status.page.getByText('We move.').waitFor({ timeout: 60_000 });
 

@@ -113,16 +113,18 @@ plugins: { disk: [/bin/echo, "DISK OK | /=2643MB;5948;5958;0;5968 inodes=4%;@10:
 targets: { disk: { check: plugin, plugin: disk, host: 127.0.0.1, every: 1s, timeout: 900ms } }
 notify: { ops: { push: {} } }
 `);
-  await using first = await openTab(browser, url);
-  await expect
-    .poll(
-      async () => {
-        await first.page.goto('/targets/disk');
-        return first.page.getByRole('heading', { name: 'Values' }).count();
-      },
-      { timeout: 60_000, interval: 1_000 },
-    )
-    .toBe(1);
+  {
+    await using first = await openTab(browser, url);
+    await expect
+      .poll(
+        async () => {
+          await first.page.goto('/targets/disk');
+          return first.page.getByRole('heading', { name: 'Values' }).count();
+        },
+        { timeout: 60_000, interval: 1_000 },
+      )
+      .toBe(1);
+  }
   await look(
     browser,
     url,

@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { command } from '../support/command.ts';
+import { command, commandHere } from '../support/command.ts';
 import { startHttpTarget } from '../support/http-target.ts';
 import { createProgram, eventually } from '../support/program.ts';
 import { startSmtp } from '../support/smtp.ts';
@@ -24,7 +24,8 @@ ${targets}${more}`;
   const path = join(program.folder, 'watchpost.yaml');
   const { url, logged, log, end, process: child } = await program.start(config(one('shop')));
   const metrics = async () => (await fetch(`${url}/metrics`)).text();
-  const watchpost = async (...args: string[]) => command([...args, '--config', path]);
+  const watchpost = async (...args: string[]) => commandHere([...args, '--config', path]);
+  const asProcess = async (...args: string[]) => command([...args, '--config', path]);
 
   await writeFile(path, config(one('shop') + one('blog')));
   expect(await watchpost('reload')).toEqual({ code: 0, out: 'reloaded: 1 added, 0 changed, 0 removed\n', err: '' });
@@ -44,14 +45,14 @@ ${targets}${more}`;
   });
   expect((await watchpost('incidents')).out).toMatch(/blog\/down\/\d+ +silenced until/);
   const [, incident = ''] = /^Incident (\S+)\. To say/m.exec(down?.mail.text ?? '') ?? [];
-  expect(await watchpost('ack', incident, '--why', 'on it')).toMatchObject({ code: 0 });
+  expect(await asProcess('ack', incident, '--why', 'on it')).toMatchObject({ code: 0 });
   expect((await watchpost('incidents')).out).toContain('acknowledged: on it');
   expect(await watchpost('ack', 'nothing', '--why', 'x')).toMatchObject({
     code: 2,
     err: expect.stringContaining('no open incident nothing'),
   });
 
-  expect(await watchpost('silence', 'expire', id)).toMatchObject({ code: 0 });
+  expect(await asProcess('silence', 'expire', id)).toMatchObject({ code: 0 });
   const [, late] = await smtp.mails(2);
   expect(late?.mail.subject).toMatch(/^\[DOWN\] blog/);
 

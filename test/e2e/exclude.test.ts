@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { Incident, IncidentDetail, TargetFigures } from '#web/history-shapes.ts';
-import { command } from '../support/command.ts';
+import { command, commandHere } from '../support/command.ts';
 import { startHttpTarget } from '../support/http-target.ts';
 import { createProgram, eventually } from '../support/program.ts';
 import { closedPort } from '../support/tcp-servers.ts';
@@ -17,7 +17,8 @@ targets:
   shop: { check: tcp, host: "127.0.0.1:${await closedPort()}", timeout: 900ms, objective: 99.9% over 1d }
 `;
   const path = join(program.folder, 'watchpost.yaml');
-  const watchpost = async (...args: string[]) => command([...args, '--config', path]);
+  const watchpost = async (...args: string[]) => commandHere([...args, '--config', path]);
+  const asProcess = async (...args: string[]) => command([...args, '--config', path]);
   const read = async <Shape>(url: string, shape: z.ZodType<Shape>) => shape.parse(await (await fetch(url)).json());
   async function figuresOf(url: string) {
     const { target } = await read(
@@ -63,7 +64,7 @@ targets:
   await first.end('SIGKILL');
 
   const next = await program.start(config);
-  expect((await watchpost('exclusions', 'list')).out).toMatch(new RegExp(`^${id} +shop .*the provider failed$`, 'm'));
+  expect((await asProcess('exclusions', 'list')).out).toMatch(new RegExp(`^${id} +shop .*the provider failed$`, 'm'));
   const { url } = next;
   const after = await figuresOf(url);
   expect(after.time.excluded).toBeCloseTo(3.5, 3);
@@ -79,12 +80,12 @@ targets:
   const page = await (await fetch(`${url}/incidents/${incident.id}`)).text();
   expect(page).toContain('Excluded from uptime');
   expect(page).toContain('the provider failed');
-  const { out } = await watchpost('report', '--month', iso(from).slice(0, 7));
+  const { out } = await asProcess('report', '--month', iso(from).slice(0, 7));
   expect(out).toMatch(/^excluded from uptime: shop, .*: the provider failed$/m);
   const report: unknown = JSON.parse((await watchpost('report', '--month', iso(from).slice(0, 7), '--json')).out);
   expect(report).toMatchObject({ targets: [{ target: 'shop', seconds: { excluded: 3.5 } }], exclusions: [{ id }] });
 
-  expect(await watchpost('exclusions', 'remove', id)).toMatchObject({ code: 0 });
+  expect(await asProcess('exclusions', 'remove', id)).toMatchObject({ code: 0 });
   expect((await figuresOf(url)).time.excluded).toBe(0);
   expect(await watchpost('exclusions', 'remove', id)).toMatchObject({ code: 2 });
   expect((await watchpost('exclusions', 'list')).out).toBe('no exclusions\n');

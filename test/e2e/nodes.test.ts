@@ -1,11 +1,10 @@
 import type { ChildProcess } from 'node:child_process';
-import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
+import { commandHere } from '../support/command.ts';
 import { natsObstacle } from '../support/nats-server.ts';
 import { createNetworkNamespace, namespaceObstacle, type NetworkNamespace } from '../support/network-namespace.ts';
 import { eventually, query } from '../support/program.ts';
@@ -16,8 +15,9 @@ const obstacle = natsObstacle() ?? namespaceObstacle();
 const title = (text: string) => (obstacle === null ? text : `${text} (skipped: ${obstacle})`);
 
 async function cli(...args: readonly string[]): Promise<string> {
-  const [node = '', script = ''] = program;
-  return (await promisify(execFile)(node, [script, ...args])).stdout;
+  const ended = await commandHere(args);
+  expect(ended).toMatchObject({ code: 0 });
+  return ended.out;
 }
 
 /** Namespaces on one switch: each has the address 10.90.0.<its number> and can be cut off. */

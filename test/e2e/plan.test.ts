@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { command } from '../support/command.ts';
+import { command, commandHere } from '../support/command.ts';
 import { startHttpTarget } from '../support/http-target.ts';
 import { createProgram, eventually } from '../support/program.ts';
 import { closedPort } from '../support/tcp-servers.ts';
@@ -24,14 +24,14 @@ ${targets}${more}`;
   const { end } = await program.start(before);
   const draft = join(program.folder, 'draft.yaml');
   await writeFile(draft, before);
-  const plan = async (...args: string[]) => command(['config', 'plan', '--config', draft, ...args]);
-  const same = await plan();
+  const plan = async (...args: string[]) => commandHere(['config', 'plan', '--config', draft, ...args]);
+  const same = await command(['config', 'plan', '--config', draft]);
   expect(same).toMatchObject({ code: 0, err: '' });
   expect(same.out).toBe(`3 targets on 1 node\nNothing changes: this is what runs at http://127.0.0.1:${port}.\n`);
   expect((await plan('--all')).out).toMatch(/^checks a minute +180 +180$/m);
 
   await target.stop();
-  const incidents = async () => JSON.parse((await command(['incidents', '--json', '--config', path])).out);
+  const incidents = async () => JSON.parse((await commandHere(['incidents', '--json', '--config', path])).out);
   await eventually(20_000, async () => expect((await incidents()).incidents).toHaveLength(3));
   const after = config(
     one('shop', ', every: 2s').replace('hunter2', 'hunter3') + one('blog', ', notify: [ops, web]') + one('new'),

@@ -1,7 +1,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { command } from '../support/command.ts';
+import { command, commandHere } from '../support/command.ts';
 import { createProgram, eventually } from '../support/program.ts';
 import { samplesOf } from '../support/samples.ts';
 import { closedPort, tcpServer } from '../support/tcp-servers.ts';
@@ -61,12 +61,12 @@ ${nodes}`);
   expect(http.out).toMatch(/^report: http:\/\/127\.0\.0\.1:\d+\/check-report\/\w+$/m);
   expect(http.out).toMatch(/^de7 +Berlin, Germany +up +[\d.]+ [mµ]s +127\.0\.0\.1$/m);
   expect(http.out).toMatch(/^2 up, 0 down, 0 unknown$/m);
-  expect((await command(['check', 'tcp', target, ...through, '--node', 'us3'])).out).toMatch(
+  expect((await commandHere(['check', 'tcp', target, ...through, '--node', 'us3'])).out).toMatch(
     /^1 up, 0 down, 0 unknown$/m,
   );
-  expect((await command(['check', 'tcp', target, ...through, '--max-nodes', '1'])).out).toMatch(/^1 up/m);
-  const udp = await command(['check', 'udp', `127.0.0.1:${await closedPort()}`, ...through]);
+  expect((await commandHere(['check', 'tcp', target, ...through, '--max-nodes', '1'])).out).toMatch(/^1 up/m);
+  const udp = await commandHere(['check', 'udp', `127.0.0.1:${await closedPort()}`, ...through]);
   expect(udp).toMatchObject({ code: 1, out: expect.stringMatching(/refused[^]*0 up, 2 down, 0 unknown\n$/) });
-  const forbidden = await command(['check', 'tcp', '224.0.0.1:22', ...through]);
+  const forbidden = await commandHere(['check', 'tcp', '224.0.0.1:22', ...through]);
   expect(forbidden).toMatchObject({ code: 3, out: expect.stringMatching(/refused/) });
 });

@@ -1,13 +1,13 @@
-import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { TargetDetail } from '#web/history-shapes.ts';
+import { commandHere } from '../support/command.ts';
 import { mortal } from '../support/children.ts';
 import { natsObstacle } from '../support/nats-server.ts';
 import { eventually } from '../support/program.ts';
@@ -26,7 +26,11 @@ test.skipIf(obstacle !== null)(
     const folder = mkdtempSync(join(tmpdir(), 'watchpost-plugins-'));
     stack.defer(() => rmSync(folder, { recursive: true, force: true }));
     const file = (name: string) => join(folder, name);
-    const cli = async (...args: readonly string[]) => promisify(execFile)(process.execPath, [testedProgram, ...args]);
+    const cli = async (...args: readonly string[]) => {
+      const ended = await commandHere(args);
+      expect(ended).toMatchObject({ code: 0 });
+      return ended;
+    };
     const start = (command: string, args: readonly string[]): ChildProcess => {
       const child: ChildProcess = mortal(spawn(command, args, { stdio: 'ignore' }));
       stack.defer(async () => {
@@ -80,15 +84,15 @@ targets:
 `,
     );
     await cli('nodes', 'init', ...config);
-    const { stdout } = await cli('nodes', 'add', 'us1', ...config);
-    expect((await cli('config', 'check', ...config)).stderr).toContain(
+    const { out } = await cli('nodes', 'add', 'us1', ...config);
+    expect((await cli('config', 'check', ...config)).err).toContain(
       'nowhere needs the plugin "far", which plugins does not offer: zz1 cannot check it',
     );
     writeFileSync(
       file('us1.yaml'),
       `name: us1\nservers: ["nats://127.0.0.1:${port}"]\nspool_file: us1.db\nallow_private: true\n` +
         `docker_socket: engine.sock\nsystemd_socket: no-bus.sock\n` +
-        `seed: ${/SU[A-Z2-7]{56}/.exec(stdout)?.[0] ?? ''}\n` +
+        `seed: ${/SU[A-Z2-7]{56}/.exec(out)?.[0] ?? ''}\n` +
         `plugins:\n  far: [${file('state.sh')}, CRITICAL, "7"]\n  near: [${file('state.sh')}, WARNING, "{load}"]\n`,
     );
     const engine = createServer((_request, response) =>
@@ -124,7 +128,7 @@ targets:
       const page = await (await fetch(`http://127.0.0.1:${httpPort}/targets/elsewhere`)).text();
       expect(page).toMatch(/<bdi>load<\/bdi><\/th><td[^>]*>us1<\/td><td[^>]*>1ms .*warning 5, critical 10/);
     });
-    expect((await cli('nodes', 'list', ...config)).stdout).toMatch(/^us1 .* far near$/m);
+    expect((await cli('nodes', 'list', ...config)).out).toMatch(/^us1 .* far near$/m);
     const asked = await fetch(`http://127.0.0.1:${httpPort}/api/v1/checks`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },

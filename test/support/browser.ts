@@ -1,15 +1,15 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
-import { afterAll, expect, type TestContext } from 'vitest';
+import { expect, type TestContext } from 'vitest';
 import { chromiumPath, devices, headlessShellPath, launchChromium } from './chromium.ts';
 import { needsProgram } from './programs.ts';
 
-let running: Promise<Browser> | null = null;
-afterAll(async () => (await running)?.close());
+/** By its path. They end with the process, which may have the tests of several files. */
+const running = new Map<string, Promise<Browser>>();
 
 /**
- * The engine of Debian's Chromium, one for all tests of a file: each tab has a profile of its own. Skips the test where it is not
+ * The engine of Debian's Chromium, one for all tests of a process: each tab has a profile of its own. Skips the test where it is not
  * installed; fails it in CI. With each profile the whole Chromium would open a window with an interface, which takes longer than a page.
  */
 export async function openBrowser(context: TestContext): Promise<Browser> {
@@ -23,8 +23,14 @@ export async function openWholeBrowser(context: TestContext): Promise<Browser> {
 
 async function open(context: TestContext, path: string, debianPackage: string): Promise<Browser> {
   needsProgram(context, path, debianPackage);
-  if (running !== null && !(await running).isConnected()) running = null;
-  return (running ??= launchChromium(path));
+  let browser = running.get(path);
+  if (browser === undefined) {
+    browser = launchChromium(path);
+    running.set(path, browser);
+    const forget = () => running.delete(path);
+    browser.then((open) => open.once('disconnected', forget), forget);
+  }
+  return browser;
 }
 
 /** A tab, and what went wrong in it. */
@@ -67,17 +73,23 @@ const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.mi
 async function violationsOf(page: Page, rules: readonly string[] | null): Promise<readonly string[]> {
   // The page's own policy forbids scripts that are not its files: the debugger may run some all the same.
   const session = await page.context().newCDPSession(page);
+  const evaluate = async (expression: string): Promise<unknown> => {
+    const { result, exceptionDetails } = await session.send('Runtime.evaluate', {
+      expression,
+      awaitPromise: true,
+      returnByValue: true,
+    });
+    if (exceptionDetails !== undefined)
+      throw new Error(exceptionDetails.exception?.description ?? exceptionDetails.text);
+    return result.value;
+  };
+  // To load it takes longer than to look at most pages.
+  if ((await evaluate('typeof axe')) === 'undefined') await evaluate(`${axe}; 0`);
   const options = { resultTypes: ['violations'], ...(rules === null ? {} : { runOnly: rules }) };
-  const run = `${axe}; axe.run(document, ${JSON.stringify(options)}).then(({ violations }) =>
-    violations.map(({ id, help, nodes }) => id + ': ' + help + ': ' + nodes.slice(0, 3).map(({ html, failureSummary }) => html.slice(0, 200) + ' ' + failureSummary).join(' | ')))`;
-  const { result, exceptionDetails } = await session.send('Runtime.evaluate', {
-    expression: run,
-    awaitPromise: true,
-    returnByValue: true,
-  });
+  const violations = await evaluate(`axe.run(document, ${JSON.stringify(options)}).then(({ violations }) =>
+    violations.map(({ id, help, nodes }) => id + ': ' + help + ': ' + nodes.slice(0, 3).map(({ html, failureSummary }) => html.slice(0, 200) + ' ' + failureSummary).join(' | ')))`);
   await session.detach();
-  if (exceptionDetails !== undefined) throw new Error(exceptionDetails.exception?.description ?? exceptionDetails.text);
-  return result.value as readonly string[];
+  return violations as readonly string[];
 }
 
 /** A page looks good: axe-core finds nothing, nothing sticks out to the side. */

@@ -70,28 +70,9 @@ export const testLengths: Readonly<Record<string, number>> = {
 
 const othersSeconds = 6;
 
-/** How long a test file takes, in seconds, by its path; about as long as most if it is not in the list. */
-export function secondsOf(path: string): number {
-  const name = /\/test\/(.*)\.test\.ts$/.exec(path)?.[1] ?? '';
-  return testLengths[name] ?? othersSeconds;
-}
-
-/** A file, and where its beginning is to be in the run of its project, from 0 to 1. */
-export interface PlacedFile<File> {
-  readonly file: File;
-  readonly place: number;
-}
-
-/** The files of a project, the longest first, each at the share of the work that comes before it. */
-export function placesOf<File>(files: readonly File[], pathOf: (file: File) => string): readonly PlacedFile<File>[] {
-  const lengths = files
-    .map((file) => ({ file, seconds: secondsOf(pathOf(file)) }))
-    .toSorted((a, b) => b.seconds - a.seconds);
-  const whole = lengths.reduce((sum, { seconds }) => sum + seconds, 0);
-  let before = 0;
-  return lengths.map(({ file, seconds }) => {
-    const place = before / whole;
-    before += seconds;
-    return { file, place };
-  });
+/** The files of a project, the longest first; those that are not in the list are about as long as most. */
+export function longestFirst<File>(files: readonly File[], pathOf: (file: File) => string): readonly File[] {
+  const secondsOf = (file: File) =>
+    testLengths[/\/test\/(.*)\.test\.ts$/.exec(pathOf(file))?.[1] ?? ''] ?? othersSeconds;
+  return files.toSorted((a, b) => secondsOf(b) - secondsOf(a));
 }

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { placesOf, secondsOf, testLengths } from '../support/test-lengths.ts';
+import { longestFirst, testLengths } from '../support/test-lengths.ts';
 
 const root = new URL('../../', import.meta.url).pathname;
 
@@ -9,13 +9,8 @@ test('every test file whose length is listed is there', () => {
   expect(gone).toEqual([]);
 });
 
-test('the longest file comes first, and each at the share of the work before it', () => {
+test('the longest file comes first, and those that are not listed last, as they were', () => {
   const [longest = '', second = ''] = Object.keys(testLengths);
-  const paths = ['other', second, longest].map((name) => `/anywhere/test/${name}.test.ts`);
-  const whole = paths.reduce((sum, path) => sum + secondsOf(path), 0);
-  expect(placesOf(paths, (path) => path)).toEqual([
-    { file: paths[2], place: 0 },
-    { file: paths[1], place: secondsOf(paths[2] ?? '') / whole },
-    { file: paths[0], place: (secondsOf(paths[2] ?? '') + secondsOf(paths[1] ?? '')) / whole },
-  ]);
+  const paths = ['other', second, 'another', longest].map((name) => `/anywhere/test/${name}.test.ts`);
+  expect(longestFirst(paths, (path) => path)).toEqual([paths[3], paths[1], paths[0], paths[2]]);
 });

@@ -111,10 +111,10 @@ test('the exit code passes where nobody hears it', async () => {
 test('the end is told again until it is heard, and an address that nobody knows is not tried again', async () => {
   let refusals = 0;
   await using busy = await hub(({ what }) => (what === '/0' && (refusals += 1) < 3 ? 503 : 200));
-  expect((await command(['beat', busy.url, '--', 'true'])).code).toBe(0);
+  expect((await commandHere(['beat', busy.url, '--', 'true'])).code).toBe(0);
   expect(busy.whats()).toEqual(['/start', '/0', '/0', '/0']);
   await using stranger = await hub(() => 404);
-  const { code, err } = await command(['beat', stranger.url, '--', 'true']);
+  const { code, err } = await commandHere(['beat', stranger.url, '--', 'true']);
   expect({ code, err }).toEqual({
     code: 0,
     err: 'watchpost: cannot report the end of this run: unknown address (404): check the secret in the URL\n',
@@ -144,9 +144,9 @@ test('a name stands for a file with the address', async () => {
   await using there = await hub();
   const folder = await mkdtemp(join(tmpdir(), 'watchpost-beats-'));
   await writeFile(join(folder, 'backup'), `${there.url}\n`);
-  expect((await command(['beat', '--beats', folder, 'backup', '--', 'true'])).code).toBe(0);
+  expect((await commandHere(['beat', '--beats', folder, 'backup', '--', 'true'])).code).toBe(0);
   expect(there.whats()).toEqual(['/start', '/0']);
-  const { code, err } = await command(['beat', '--beats', folder, 'other', '--', 'true']);
+  const { code, err } = await commandHere(['beat', '--beats', folder, 'other', '--', 'true']);
   expect(code).toBe(2);
   expect(err).toContain('no address for other: cannot read');
 });

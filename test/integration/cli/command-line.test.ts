@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { shapesOf } from '#cli/shared/commands.ts';
 import { exitCodes } from '#cli/shared/exit-codes.ts';
 import { createProgram } from '#cli/program.ts';
-import { command, commandHere } from '../../support/command.ts';
+import { commandHere } from '../../support/command.ts';
 import { silentContext } from '../../support/silent-context.ts';
 import { closedPort, tcpServer } from '../../support/tcp-servers.ts';
 
@@ -142,7 +142,7 @@ test('--json of config check and config plan is for programs', async () => {
   const config = join(folder, 'watchpost.yaml');
   const http = `http: { listen: "127.0.0.1:${await closedPort()}" }\n`;
   writeFileSync(config, `${http}targets: { port: { check: tcp, host: "127.0.0.1:1", every: 30s } }\n`);
-  const good = await command(['config', 'check', '--json', '--config', config]);
+  const good = await commandHere(['config', 'check', '--json', '--config', config]);
   expect(JSON.parse(good.out)).toMatchObject({ good: true, targets: 1, nodes: 1 });
   const plan = await commandHere(['config', 'plan', '--json', '--config', config]);
   expect(JSON.parse(plan.out)).toMatchObject({

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { command } from '../../support/command.ts';
+import { command, commandHere } from '../../support/command.ts';
 import { createProgram } from '../../support/program.ts';
 import { closedPort } from '../../support/tcp-servers.ts';
 
@@ -14,11 +14,11 @@ maintenance: [{ targets: [shop], from: "2001-01-01T00:00Z", to: "2999-01-01T00:0
 pages: { status: { targets: { shop: Shop } } }
 `;
   const first = await program.start(config);
-  const run = async (...args: readonly string[]) =>
-    command(['status', ...args, '--config', `${program.folder}/watchpost.yaml`]);
+  const path = `${program.folder}/watchpost.yaml`;
+  const run = async (...args: readonly string[]) => commandHere(['status', ...args, '--config', path]);
   const read = async (path: string) => (await fetch(`http://127.0.0.1:${port}${path}`)).text();
 
-  const posted = await run('post', 'We <b>move</b>.', '--until', '2999-12-24T22:00Z');
+  const posted = await command(['status', 'post', 'We <b>move</b>.', '--until', '2999-12-24T22:00Z', '--config', path]);
   expect(posted).toMatchObject({ code: 0, err: '' });
   const [id = ''] = posted.out.split(' ');
   expect(posted.out).toBe(`${id}  stands on the page status until 2999-12-24T22:00:00.000Z\n`);

@@ -81,6 +81,10 @@ describe('saslprep', () => {
 
   test('every character of Unicode 3.2 becomes what the library of the official driver makes of it', () => {
     const different: string[] = [];
+    // The library throws for most of them, and three quarters of the work would be stacks.
+    const { stackTraceLimit } = Error;
+    using _stacks = { [Symbol.dispose]: () => void (Error.stackTraceLimit = stackTraceLimit) };
+    Error.stackTraceLimit = 0;
     for (let code = 0; code <= 0x10_ffff; code += 1) {
       const text = `a${String.fromCodePoint(code)}`;
       const theirs = prepared(text);
