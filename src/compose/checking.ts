@@ -134,6 +134,7 @@ async function checkHere(
     },
     absence: remote === null || store === null ? null : absenceOf(remote, store, environment.isHandedOver),
     onUnjudged: (unjudged) => listeners.unjudged(unjudged),
+    busyMs: () => computedMs(process.threadCpuUsage()),
     clock,
     log,
   });
@@ -246,3 +247,5 @@ async function checkThere(
     close: async () => client.close(),
   };
 }
+
+const computedMs = ({ user, system }: NodeJS.CpuUsage) => (user + system) / 1_000;

@@ -6,26 +6,32 @@ export interface ClockState {
   readonly now: number;
   /** The wall clock was set back. */
   readonly isSetBack: boolean;
-  /** This process stood still, or the machine slept. */
+  /** This process saw nothing for seconds. */
   readonly wasAway: boolean;
+  /** It had too much to do for the processor that it was given: it did not stand still, and the machine did not sleep. */
+  readonly wasBusy: boolean;
   /** The look itself came late: this thread was held up until now. */
   readonly isLate: boolean;
 }
 
 // If this process saw nothing for longer, no vote could come meanwhile.
 const heldUpMs = 5_000;
+// A process that was stopped did something before and after it.
+const busyShare = 0.05;
 
-/** Looks at the clocks of this process, every `everyMs`. */
+/** Looks at the clocks of this process, every `everyMs`. `busyMs` is for how long its thread has computed, in milliseconds. */
 export class ClockLook {
   readonly #clock: Clock;
   readonly #everyMs: number;
-  #lookedAt: { readonly now: number; readonly elapsed: number };
+  readonly #busyMs: () => number;
+  #lookedAt: { readonly now: number; readonly elapsed: number; readonly busy: number };
   #setBacks = 0;
 
-  constructor(clock: Clock, everyMs: number) {
+  constructor(clock: Clock, everyMs: number, busyMs: () => number) {
     this.#clock = clock;
     this.#everyMs = everyMs;
-    this.#lookedAt = { now: clock.now(), elapsed: clock.elapsed() };
+    this.#busyMs = busyMs;
+    this.#lookedAt = this.#read();
   }
 
   /** How often the wall clock was set back. */
@@ -33,18 +39,23 @@ export class ClockLook {
     return this.#setBacks;
   }
 
-  /** Whether this process stood still from the last look until `now`, in milliseconds since the epoch. */
+  /** Whether this process saw nothing from the last look until `now`, in milliseconds since the epoch. */
   wasAway(now: number): boolean {
     return now - this.#lookedAt.now > heldUpMs + this.#everyMs;
   }
 
   look(): ClockState {
     const before = this.#lookedAt;
-    const { now, elapsed } = { now: this.#clock.now(), elapsed: this.#clock.elapsed() };
+    const { now, elapsed, busy } = this.#read();
     const isSetBack = now < before.now - clockJitterMs;
     const wasAway = this.wasAway(now);
-    this.#lookedAt = { now, elapsed };
+    this.#lookedAt = { now, elapsed, busy };
+    const wasBusy = busy - before.busy > busyShare * (elapsed - before.elapsed);
     if (isSetBack) this.#setBacks += 1;
-    return { now, isSetBack, wasAway, isLate: elapsed - before.elapsed > 1.1 * this.#everyMs };
+    return { now, isSetBack, wasAway, wasBusy, isLate: elapsed - before.elapsed > 1.1 * this.#everyMs };
+  }
+
+  #read() {
+    return { now: this.#clock.now(), elapsed: this.#clock.elapsed(), busy: this.#busyMs() };
   }
 }

@@ -1,16 +1,20 @@
 import type { HubAbsence, CatchUp } from './catch-up.ts';
+import type { ClockState } from './clock-look.ts';
 import type { TargetWatch } from './target-watch.ts';
 
-/** This process stood still until now. Nodes that run elsewhere have gone on meanwhile: what they hold is awaited. */
+/**
+ * This process saw nothing until now. Nodes that run elsewhere have gone on meanwhile: what they hold is awaited. If the process had only too
+ * much to do, that is on its way here; to ask for it again would be more than it can do.
+ */
 export function resumeAfterFreeze(
   places: Iterable<TargetWatch>,
   absence: HubAbsence | null,
   catchUp: Pick<CatchUp, 'begin'>,
-  now: number,
+  { now, wasBusy }: Pick<ClockState, 'now' | 'wasBusy'>,
 ): void {
   const all = [...places].map(({ rounds }) => rounds);
   for (const rounds of all) rounds.extendDeadline(now, absence !== null);
-  if (absence === null) return;
+  if (absence === null || wasBusy) return;
   catchUp.begin('frozen', all);
   absence.refresh?.();
 }

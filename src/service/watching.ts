@@ -42,6 +42,8 @@ export interface WatchServiceOptions extends LateOptions {
   readonly absence?: HubAbsence | null;
   /** Called if nodes held more than could be judged. */
   readonly onUnjudged?: (unjudged: UnjudgedPeriod) => void;
+  /** For how long this thread has computed, in milliseconds: one that is only overloaded is not taken for one that stood still. */
+  readonly busyMs?: () => number;
   readonly clock: Clock;
 }
 
@@ -103,7 +105,7 @@ export class WatchService implements Disposable {
     });
     const onOver = () => this.#judgeAll();
     this.#catchUp = createCatchUp({ absence: null, onUnjudged: () => {}, ...options, onOver });
-    this.#clockLook = new ClockLook(clock, tickMs);
+    this.#clockLook = new ClockLook(clock, tickMs, options.busyMs ?? (() => 0));
     this.#wheel = createWheel<TargetWatch>({
       clock,
       start: (place, dueAt) => askNodes(place, dueAt, { ...options, onVote: () => this.#judge(place) }),
@@ -190,11 +192,12 @@ export class WatchService implements Disposable {
 
   // Whether this thread was held up until now.
   #lookAtClock(): boolean {
-    const { now, isSetBack, wasAway, isLate } = this.#clockLook.look();
+    const state = this.#clockLook.look();
+    const { now, isSetBack, wasAway, isLate } = state;
     if (isSetBack) {
       for (const { rounds } of this.#places.values()) rounds.reset(now);
       this.#timed.reset();
-    } else if (wasAway) resumeAfterFreeze(this.#places.values(), this.#options.absence ?? null, this.#catchUp, now);
+    } else if (wasAway) resumeAfterFreeze(this.#places.values(), this.#options.absence ?? null, this.#catchUp, state);
     return isLate;
   }
 

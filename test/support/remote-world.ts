@@ -139,6 +139,8 @@ export function createRemoteWorld(targets: readonly Target[], names: readonly st
   );
   let hub: Hub | null = null;
   let arrived = true;
+  let refreshes = 0;
+  let busyMs = 0;
 
   /** A hub that hears nodes; it watches nothing until it is told to begin. */
   function open(plan: readonly Target[] = targets): () => void {
@@ -164,10 +166,12 @@ export function createRemoteWorld(targets: readonly Target[], names: readonly st
         lastRound: (name) => lastRounds.get(name) ?? null,
         isOver: () => arrived,
         refresh() {
+          refreshes += 1;
           for (const node of nodes.values()) if (node.isLinked) node.resend((all) => all);
         },
       },
       onUnjudged: (unjudged) => hub?.monitor.unjudged(unjudged),
+      busyMs: () => busyMs,
       clock: hubClock,
       log,
     });
@@ -229,6 +233,15 @@ export function createRemoteWorld(targets: readonly Target[], names: readonly st
         since: clock.now(),
         reason: isAway ? 'it is gone' : null,
       }),
+    /** How often nodes were asked to send again what they hold. */
+    refreshes: () => refreshes,
+    /** It comes to nothing for as long, but computes for a tenth of the time. */
+    async starve(ms: number) {
+      hubClock.freeze();
+      await clock.advance(ms);
+      busyMs += ms / 10;
+      hubClock.thaw();
+    },
     /** SIGSTOP. */
     freeze: () => hubClock.freeze(),
     /** SIGCONT. */

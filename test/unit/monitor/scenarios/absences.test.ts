@@ -165,3 +165,28 @@ test('live rounds wait for what is over by less than a minute, however long node
   expect((incident?.openedAt ?? 0) - backAt).toBeLessThan(2 * everyMs + 1_000);
   expect(mailsOf(one)).toHaveLength(1);
 });
+
+test('a hub that was given too little of a processor goes on with what nodes have sent, and asks them for nothing again', async () => {
+  const one = await running();
+  one.downs.add(host('shop'));
+  const goneAt = one.clock.now();
+  for (let times = 0; times < 3; times += 1) {
+    await one.starve(9_000);
+    await one.clock.advance(1_000);
+  }
+  await one.clock.advance(minute);
+  expect(one.refreshes()).toBe(0);
+  const [incident, ...others] = outagesOf(one);
+  expect(others).toEqual([]);
+  expect(incident).toMatchObject({ target: 'shop', lateReason: null });
+  expect((incident?.startedAt ?? 0) - goneAt).toBeLessThanOrEqual(everyMs);
+  expect((incident?.openedAt ?? 0) - goneAt).toBeLessThanOrEqual(30_000);
+  const votes = one.store.records.flatMap(({ votes }) => votes);
+  expect(votes.filter(({ outcome }) => outcome.status === 'unknown')).toEqual([]);
+  // The same for one that stood still: its nodes are asked.
+  one.freeze();
+  await one.clock.advance(9_000);
+  one.thaw();
+  await one.clock.advance(1_000);
+  expect(one.refreshes()).toBe(1);
+});
