@@ -1,5 +1,5 @@
-import { Cron } from 'croner';
 import { stableFraction } from '#kernel/hash.ts';
+import { cronTicks } from './cron-ticks.ts';
 
 /** When a target is due: every so often, or by a cron pattern (five or six fields) in a time zone. */
 export type Schedule = (
@@ -56,8 +56,7 @@ function nextOfCron(
   { pattern, timezone, slots = usualSlots }: Schedule & { readonly kind: 'cron' },
   share: number,
 ): NextDue {
-  const cron = new Cron(pattern, { timezone, paused: true });
-  const tickAfter = (moment: number) => cron.nextRun(new Date(moment))?.getTime() ?? null;
+  const tickAfter = cronTicks(pattern, timezone);
   return (after) => {
     let tick = tickAfter(after - widestCronSpreadMs - 1);
     while (tick !== null) {
