@@ -36,13 +36,13 @@ const project = (
   },
 });
 
-// Whole programs wait for most of their time, so files of the three projects run beside each other, one more than there are
-// processors: with two more, votes of nodes come too late on a slow machine. Unit and contract tests compute, and run before them.
+// Whole programs wait for most of their time, so files of the three projects run beside each other, two more than there are
+// processors. Unit and contract tests compute, and run before them.
 // Tests of a file that are concurrent wait for even more of it; all at once they would start too much.
 const ofPrograms = {
   globalSetup: ['test/support/tested-program.ts'],
   retry,
-  maxWorkers: availableParallelism() + 1,
+  maxWorkers: availableParallelism() + 2,
   maxConcurrency: 3,
   sequence: { groupOrder: 2 },
 };

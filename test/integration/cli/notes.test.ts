@@ -3,6 +3,8 @@ import { command, commandHere } from '../../support/command.ts';
 import { createProgram } from '../../support/program.ts';
 import { closedPort } from '../../support/tcp-servers.ts';
 
+const soon = { timeout: 20_000, interval: 200 };
+
 test('a note that is posted stands on the page, its JSON and its feed, also after a restart, until it is removed', async () => {
   await using program = await createProgram();
   const port = await closedPort();
@@ -17,6 +19,8 @@ pages: { status: { targets: { shop: Shop } } }
   const path = `${program.folder}/watchpost.yaml`;
   const run = async (...args: readonly string[]) => commandHere(['status', ...args, '--config', path]);
   const read = async (path: string) => (await fetch(`http://127.0.0.1:${port}${path}`)).text();
+  // A page that was just drawn is served for a moment.
+  const expectSoon = (path: string) => expect.poll(async () => read(path), soon);
 
   const posted = await command(['status', 'post', 'We <b>move</b>.', '--until', '2999-12-24T22:00Z', '--config', path]);
   expect(posted).toMatchObject({ code: 0, err: '' });
@@ -39,7 +43,7 @@ pages: { status: { targets: { shop: Shop } } }
   });
   const update = await run('post', 'Found it.', '--stage', 'identified', '--targets', 'shop', '--thread', id);
   expect(update).toMatchObject({ code: 0, err: '' });
-  expect(await read('/status')).toMatch(
+  await expectSoon('/status').toMatch(
     /<p class="soft wrap">Shop<\/p>.*<strong>Identified<\/strong> .*Found it\..*We &lt;b&gt;move/,
   );
   // The archive of the month in which a thread began has it too.
@@ -48,13 +52,15 @@ pages: { status: { targets: { shop: Shop } } }
   );
   expect(await read('/status/status/history?month=2025-01')).not.toContain('Found it.');
   expect(await read('/status?lang=fr')).toContain('<strong>Cause identifiée</strong>');
-  expect(await read('/status.atom?lang=de')).toContain('Ursache gefunden: Found it.');
-  expect(JSON.parse(await read('/status.json'))).toMatchObject({
-    notes: [
-      { thread: id, stage: 'identified', services: ['Shop'] },
-      { thread: null, stage: null },
-    ],
-  });
+  await expectSoon('/status.atom?lang=de').toContain('Ursache gefunden: Found it.');
+  await expect
+    .poll(async (): Promise<unknown> => JSON.parse(await read('/status.json')), soon)
+    .toMatchObject({
+      notes: [
+        { thread: id, stage: 'identified', services: ['Shop'] },
+        { thread: null, stage: null },
+      ],
+    });
   expect(await run('post', 'x', '--stage', 'done')).toMatchObject({
     code: 2,
     err: expect.stringContaining('monitoring'),
@@ -72,6 +78,6 @@ pages: { status: { targets: { shop: Shop } } }
   expect((await run('notes')).out).toContain(id);
   expect((await run()).out).toContain('shop');
   expect(await run('remove', id)).toMatchObject({ code: 0, out: `${id} is taken down from the page status\n` });
-  expect(await read('/status')).not.toContain('We &lt;b&gt;move');
+  await expectSoon('/status').not.toContain('We &lt;b&gt;move');
   expect((await run('notes')).out).toBe('no notes\n');
 });
