@@ -4,7 +4,7 @@ import type { Observation } from '#protocol/watching.ts';
 import { createWheel } from '#schedule/wheel.ts';
 import { askNodes } from './ask-nodes.ts';
 import { assignedOf, Assignments, type TargetDefinition } from './assignments.ts';
-import { type HubAbsence, type CatchUp, createCatchUp } from './catch-up.ts';
+import { type HubAbsence, type CatchUp, type CatchUpOptions, createCatchUp } from './catch-up.ts';
 import { ClockLook } from './clock-look.ts';
 import { createInbox, type Inbox } from './inbox.ts';
 import { createLateKeeper, type LateOptions } from './late.ts';
@@ -30,7 +30,6 @@ import { selectNodes } from './select.ts';
 import { SharedSlots } from './shared-slots.ts';
 import { createStoredRounds, type StoredRounds } from './stored-rounds.ts';
 import type { RoundSink } from './target-rounds.ts';
-import type { UnjudgedPeriod } from './unjudged.ts';
 import { WatchingNodes } from './watching-nodes.ts';
 
 export interface WatchServiceOptions extends LateOptions {
@@ -41,7 +40,7 @@ export interface WatchServiceOptions extends LateOptions {
   /** What nodes may observe while nothing is judged here; null if no node goes on without this process. */
   readonly absence?: HubAbsence | null;
   /** Called if nodes held more than could be judged. */
-  readonly onUnjudged?: (unjudged: UnjudgedPeriod) => void;
+  readonly onUnjudged?: CatchUpOptions['onUnjudged'];
   /** For how long this thread has computed, in milliseconds: one that is only overloaded is not taken for one that stood still. */
   readonly busyMs?: () => number;
   readonly clock: Clock;
@@ -103,8 +102,7 @@ export class WatchService implements Disposable {
       read: (...part) => this.#read(...part),
       giveUp: ({ observations }, from) => this.#overload.giveUp(observations.slice(from), this.#places),
     });
-    const onOver = () => this.#judgeAll();
-    this.#catchUp = createCatchUp({ absence: null, onUnjudged: () => {}, ...options, onOver });
+    this.#catchUp = createCatchUp({ absence: null, onUnjudged: () => {}, ...options, onOver: () => this.#judgeAll() });
     this.#clockLook = new ClockLook(clock, tickMs, options.busyMs ?? (() => 0));
     this.#wheel = createWheel<TargetWatch>({
       clock,
@@ -193,12 +191,12 @@ export class WatchService implements Disposable {
   // Whether this thread was held up until now.
   #lookAtClock(): boolean {
     const state = this.#clockLook.look();
-    const { now, isSetBack, wasAway, isLate } = state;
-    if (isSetBack) {
-      for (const { rounds } of this.#places.values()) rounds.reset(now);
+    if (state.isSetBack) {
+      for (const { rounds } of this.#places.values()) rounds.reset(state.now);
       this.#timed.reset();
-    } else if (wasAway) resumeAfterFreeze(this.#places.values(), this.#options.absence ?? null, this.#catchUp, state);
-    return isLate;
+    } else if (state.wasAway)
+      resumeAfterFreeze(this.#places.values(), this.#options.absence ?? null, this.#catchUp, state);
+    return state.isLate;
   }
 
   // Whether they are others than before, or can do other things.
