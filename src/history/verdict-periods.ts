@@ -97,25 +97,16 @@ export function verdictsSince({ from, to }: TimeSpan, periods: readonly VerdictP
   return first === undefined ? null : Math.max(first.from, from);
 }
 
-/** How the time of a span was spent. `periods` are all that touch it, oldest first, and the one after them if there is one. */
-export function timeIn({ from, to }: TimeSpan, periods: readonly VerdictPeriod[], now: number): TimeByStatus {
-  if (periods.length === 0) return { ...noTime, unwatched: Math.max(0, Math.min(to, now) - from) };
-  const time = { ...noTime };
-  const ends = endsOf(periods, now);
-  for (const [index, period] of periods.entries()) {
-    const ms = Math.min(ends[index] ?? to, to) - Math.max(period.from, from);
-    if (ms > 0) time[kindOf(period)] += ms;
-  }
-  const { unwatched: _, ...watched } = time;
-  const known = Object.values(watched).reduce((sum, one) => sum + one, 0);
-  return { ...time, unwatched: Math.max(0, Math.min(to, now) - from - known) };
-}
-
 /** How a part of a span went. */
 export interface PartTime {
   readonly time: TimeByStatus;
   /** As in `verdictsSince`. */
   readonly since: number | null;
+}
+
+/** How the time of a span was spent. `periods` are all that touch it, oldest first, and the one after them if there is one. */
+export function timeIn(span: TimeSpan, periods: readonly VerdictPeriod[], now: number): TimeByStatus {
+  return timesIn([span], periods, now)[0]?.time ?? noTime;
 }
 
 /** The same for parts that follow each other, in one walk over the periods. Whole parts without a period share what they say. */

@@ -9,3 +9,6 @@ export function stableFraction(text: string): number {
 export function sha256(text: string): string {
   return createHash('sha256').update(text).digest('hex');
 }
+
+/** Multiples of it, without their whole part, are spread evenly over 0 to 1. */
+export const goldenRatio = 0.618_033_988_75;

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { CheckSpec, Outcome, Policy } from '#checks/index.ts';
+import { goldenRatio } from '#kernel/hash.ts';
 import { isRecord } from '#kernel/json.ts';
 
 // The assignment that a node watches by its own schedule, and its results. It says nothing of single checks that are asked for: those
@@ -145,8 +146,6 @@ const isText = (written: unknown, most: number): written is string =>
   typeof written === 'string' && written.length <= most;
 
 const grantSlotMs = 100;
-// Multiples of it, without their whole part, are spread evenly over 0 to 1.
-const goldenRatio = 0.618_033_988_75;
 
 /**
  * Whether a node sends its healthy results of rounds that were due then, if the hub takes this share of them. It is a matter of the

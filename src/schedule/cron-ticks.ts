@@ -7,6 +7,8 @@ const mostKnown = 256;
 const mostPatterns = 1_000;
 // From the last known tick on it is cheaper to go on than to begin anew.
 const mostSteps = 4;
+// Of those who look back, one after the other: then the clock was ahead.
+const mostLooksBack = 100;
 
 const shared = new Map<string, CronTicks>();
 
@@ -30,6 +32,7 @@ function remembered(cron: Cron): CronTicks {
   // Ticks that follow each other, of which the first is the next one after `from`.
   let from = Number.POSITIVE_INFINITY;
   let ticks: number[] = [];
+  let looksBack = 0;
 
   function beginAt(after: number): number | null {
     const first = find(after);
@@ -40,11 +43,12 @@ function remembered(cron: Cron): CronTicks {
 
   return (after) => {
     // Who looks back does not make others begin anew.
-    if (after < from && ticks.length > 0) return find(after);
+    looksBack = after < from && ticks.length > 0 ? looksBack + 1 : 0;
+    if (looksBack > 0) return looksBack > mostLooksBack ? beginAt(after) : find(after);
     for (let step = 0; step < mostSteps; step += 1) {
       const last = ticks.at(-1);
       if (last === undefined) return beginAt(after);
-      if (last > after) return ticks[firstAfter(ticks, after)] ?? last;
+      if (last > after) return ticks.find((tick) => tick > after) ?? last;
       const following = find(last);
       if (following === null) return null;
       ticks.push(following);
@@ -53,15 +57,4 @@ function remembered(cron: Cron): CronTicks {
     const last = ticks.at(-1);
     return last !== undefined && last > after ? last : beginAt(after);
   };
-}
-
-// The index of the first tick after a moment, in an ordered list.
-function firstAfter(ticks: readonly number[], moment: number): number {
-  let [low, high] = [0, ticks.length];
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if ((ticks[middle] ?? 0) <= moment) low = middle + 1;
-    else high = middle;
-  }
-  return low;
 }

@@ -1,4 +1,5 @@
 import type { Clock } from '#kernel/clock.ts';
+import { goldenRatio } from '#kernel/hash.ts';
 import type { Observation } from '#protocol/watching.ts';
 import { countEach } from './stored-rounds.ts';
 import { InboxLanes, isUnread, type Lane, type LaneEntry } from './inbox-lanes.ts';
@@ -47,8 +48,6 @@ const longestHistoryMs = 60_000;
 const historyMs = 60_000;
 // What a parsed result takes.
 const resultBytes = 1_600;
-// Multiples of it, without their whole part, are spread evenly over 0 to 1.
-const goldenRatio = 0.618_033_988_75;
 
 export function createInbox({ clock, read, giveUp, skip, overtaken }: InboxOptions): Inbox {
   const lanes = new InboxLanes();

@@ -1,10 +1,10 @@
-import type { CheckTypeName, NodeInfo, Outcome } from '#checks/index.ts';
+import type { CheckTypeName } from '#checks/index.ts';
 import type { Clock } from '#kernel/clock.ts';
 import type { TargetNow } from '#history/reader.ts';
 import type { Incident } from '#monitor/judge/incident.ts';
 import type { Vote } from '#monitor/judge/vote.ts';
 import { type Entry, entryOf, keepChange, keepRound, listed, noSpreads } from './entry.ts';
-import { KeptVotes } from './kept-votes.ts';
+import { KeptVotes, type LiveVotes } from './kept-votes.ts';
 import type { ShownStatus, StateChange } from './shown.ts';
 import type { Spread } from './spread.ts';
 
@@ -49,19 +49,6 @@ export interface LiveTarget extends BoardTarget {
   readonly spreads: ReadonlyMap<string, readonly Spread[]>;
   /** The same object for as long as it is watched. */
   readonly entry: object;
-}
-
-/** The votes of the last round of a target, which is another one when the next is done. */
-export interface LiveVotes {
-  readonly length: number;
-  /** With all details, made anew each time. */
-  list(): readonly Vote[];
-  statuses(): readonly SeenVote[];
-}
-
-export interface SeenVote {
-  readonly node: NodeInfo;
-  readonly status: Outcome['status'];
 }
 
 /** The live state of all targets. It costs a few steps for each round, and nothing more without viewers. */

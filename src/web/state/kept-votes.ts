@@ -3,11 +3,20 @@ import type { Vote } from '#monitor/judge/vote.ts';
 
 type Healthy = Extract<Outcome, { status: 'up' }>;
 
+/** The votes of the last round of a target, which is another one when the next is done. */
+export interface LiveVotes {
+  readonly length: number;
+  /** With all details, made anew each time. */
+  list(): readonly Vote[];
+  /** Who saw what, made anew each time. */
+  statuses(): readonly { readonly node: NodeInfo; readonly status: Outcome['status'] }[];
+}
+
 /**
  * The votes of the last round of a target. What is new in a healthy one are a few numbers, which are written over those of the round
  * before: a hundred thousand votes that each live until the next round would otherwise be most of what is to be collected as garbage.
  */
-export class KeptVotes {
+export class KeptVotes implements LiveVotes {
   #nodes: NodeInfo[] = [];
   /** Of each: its outcome, or one of this or an earlier round that is as it but for the times. */
   #outcomes: Outcome[] = [];
@@ -51,7 +60,7 @@ export class KeptVotes {
     return this.#nodes.length;
   }
 
-  statuses(): readonly { readonly node: NodeInfo; readonly status: Outcome['status'] }[] {
+  statuses(): ReturnType<LiveVotes['statuses']> {
     return this.#nodes.map((node, index) => ({ node, status: this.#outcomes[index]?.status ?? 'unknown' }));
   }
 

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { withExclusions } from '#history/exclusions.ts';
 import {
   follow,
+  noTime,
   verdictSpansIn,
   type RoundVerdict,
   type VerdictPeriod,
@@ -126,7 +127,14 @@ test('parts that follow each other are those of each part by itself, with exclud
         const each = parts.map((part) => {
           const spent = verdictSpansIn(part, periods, now * minute);
           const seen = spent.find((one) => !one.isExcluded && (one.status !== 'unknown' || one.inMaintenance));
-          return { time: timeIn(part, periods, now * minute), since: seen?.from ?? null };
+          const time: Record<string, number> = { ...noTime };
+          for (const { from, to, status, inMaintenance, isExcluded } of spent) {
+            const kind = isExcluded ? 'excluded' : inMaintenance ? 'maintenance' : status;
+            time[kind] = (time[kind] ?? 0) + to - from;
+          }
+          const watched = Object.values(time).reduce((sum, one) => sum + one, 0);
+          time['unwatched'] = Math.max(0, Math.min(part.to, now * minute) - part.from - watched);
+          return { time, since: seen?.from ?? null };
         });
         expect(timesIn(parts, periods, now * minute)).toEqual(each);
       },

@@ -1,6 +1,6 @@
 import { Cron } from 'croner';
 import * as fc from 'fast-check';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { cronTicks } from '#schedule/cron-ticks.ts';
 
 const at = (text: string) => Date.parse(text);
@@ -44,4 +44,13 @@ test('a wrong pattern or zone throws each time', () => {
     expect(() => cronTicks('61 * * * *', 'UTC')).toThrow();
     expect(() => cronTicks('1 1 * * *', 'Nowhere/At_All')(at('2026-01-01T00:00:00Z'))).toThrow();
   }
+});
+
+test('after a clock that was years ahead has been set back, ticks are shared again', () => {
+  const ticks = cronTicks('1-59/3 * * * *', 'UTC');
+  ticks(at('2036-01-01T00:00:00Z'));
+  using nextRun = vi.spyOn(Cron.prototype, 'nextRun');
+  for (let count = 0; count < 1_000; count += 1)
+    expect(ticks(at('2026-01-01T00:00:00Z') + count)).toBe(at('2026-01-01T00:01:00Z'));
+  expect(nextRun.mock.calls.length).toBeLessThan(200);
 });

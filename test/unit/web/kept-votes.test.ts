@@ -46,7 +46,7 @@ test('what is kept are the votes of the last round, whatever those of the rounds
   );
 });
 
-test('a healthy round that differs in its times only leaves nothing of its votes behind', () => {
+test('a healthy round that differs in its times only changes no vote that was handed in before', () => {
   const kept = new KeptVotes();
   const of = (took: number): readonly Vote[] =>
     nodes.map((node) => ({ node, outcome: { ...up(took, { facts: facts[0], phases: { connect: took } }), detail } }));
@@ -55,6 +55,5 @@ test('a healthy round that differs in its times only leaves nothing of its votes
   kept.keep(of(2));
   kept.keep(of(3));
   expect(kept.list()).toEqual(of(3));
-  // The votes that were kept first are those that say what is the same.
   expect(first.map(({ outcome }) => outcome)).toEqual(of(1).map(({ outcome }) => outcome));
 });
