@@ -173,7 +173,8 @@ export function createCatchUp({ absence, clock, log, onOver, transport, onUnjudg
       const known = isStarting ? absence?.lastRound(target) : null;
       const over = Math.min(beganAt, known?.over ?? clock.now());
       const marks = { over, decided: Math.min(over, known?.decided ?? over) };
-      return (known ?? null) === null ? marks : { ...marks, continuedUntil: beganAt + assignedWithinMs };
+      // Another process may have assigned it, and ended before any of its rounds was stored.
+      return isStarting ? { ...marks, continuedUntil: beganAt + assignedWithinMs } : marks;
     },
     holds: (rounds) => includes(current, rounds) || includes(next, rounds),
     heard(rounds, dueAt, isReopened) {

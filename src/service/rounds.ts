@@ -22,6 +22,8 @@ export interface RoundCollectorOptions {
   readonly statusOf: (node: string) => NodeStatus | null;
   /** Whether results of a node that were due then were skipped because this process is overloaded. */
   readonly isShed?: (node: string, dueAt: number) => boolean;
+  /** Called before a round is handed on with the votes that it has; what comes later is not part of it. */
+  readonly onJudged?: (target: string, dueAt: number) => void;
 }
 
 // The exact count of more is of no use, and counting must not hold up the others.
@@ -129,7 +131,7 @@ class RoundCollector implements TargetRounds {
         : fault(node, 'no_answer', 'nothing came from the node of this time');
     const round = roundOf({ dueAt, voters: this.#voters, votes, missing });
     this.#settle(dueAt, votes, round.votes);
-    return this.#options.sink.round({ ...round, late, ...(isRevision && { isRevision }) });
+    return this.#hand({ ...round, late, ...(isRevision && { isRevision }) });
   }
 
   openUntil(until: number): readonly number[] {
@@ -235,7 +237,12 @@ class RoundCollector implements TargetRounds {
       missing: (node) => attendance.missing(node, dueAt),
     });
     this.#settle(dueAt, votes, round.votes);
-    void sink.round(round);
+    void this.#hand(round);
+  }
+
+  #hand(round: CollectedRound): Promise<void> | void {
+    this.#options.onJudged?.(this.name, round.dueAt);
+    return this.#options.sink.round(round);
   }
 
   // Only healthy results are skipped: a round in which all others are up too is up without them.

@@ -4,8 +4,11 @@ import { parseRunName, type RoundKey } from '#protocol/run-name.ts';
 
 /** What is to be done once rounds are stored. */
 export interface StoredRounds {
+  /** Once what is judged of this round from now on is stored. */
   after(round: RoundKey, action: () => void): void;
-  /** To be called when a round is stored, by its name. */
+  /** To be called with each round that is handed on to be stored: what comes after this moment is not part of it. */
+  judged(round: RoundKey): void;
+  /** To be called when a round is stored, by its name: of one that was judged twice, the earlier one is stored first. */
   stored(round: string): void;
   /** Nothing is done for rounds that were not stored for minutes: the node sends its results again. */
   forget(): void;
@@ -16,7 +19,12 @@ const lookEveryMs = 30_000;
 
 interface WaitingActions {
   readonly since: number;
-  readonly actions: (() => void)[];
+  /** In the order in which they came. */
+  actions: (() => void)[];
+  /** How many of them belong to the record that is being stored; -1 if none is. */
+  judged: number;
+  /** The same of the records that follow it; null if none does, as nearly always. */
+  later: readonly number[] | null;
 }
 
 /** What is to be called so many times before `action` is done; null if there is nothing to do. */
@@ -39,22 +47,45 @@ export function createStoredRounds(clock: Clock): StoredRounds {
   // By target and due time: a name for each result would be written and hashed ten thousand times a second.
   const waiting = new Map<string, Map<number, WaitingActions>>();
   let lookedAt = clock.elapsed();
+  // Nodes of this process wait for nothing.
+  let isUsed = false;
+
+  function placeOf({ target, dueAt }: RoundKey): WaitingActions {
+    let rounds = waiting.get(target);
+    if (rounds === undefined) waiting.set(target, (rounds = new Map()));
+    let place = rounds.get(dueAt);
+    if (place === undefined)
+      rounds.set(dueAt, (place = { since: clock.elapsed(), actions: [], judged: -1, later: null }));
+    return place;
+  }
+
   return {
-    after({ target, dueAt }, action) {
-      let rounds = waiting.get(target);
-      if (rounds === undefined) waiting.set(target, (rounds = new Map()));
-      const known = rounds.get(dueAt);
-      if (known === undefined) rounds.set(dueAt, { since: clock.elapsed(), actions: [action] });
-      else known.actions.push(action);
+    after(round, action) {
+      isUsed = true;
+      placeOf(round).actions.push(action);
+    },
+    judged(round) {
+      if (!isUsed) return;
+      const place = placeOf(round);
+      if (place.judged === -1) place.judged = place.actions.length;
+      else place.later = [...(place.later ?? []), place.actions.length];
     },
     stored(name) {
       const round = parseRunName(name);
       const rounds = round === null ? undefined : waiting.get(round.target);
-      if (round === null || rounds === undefined) return;
-      const actions = rounds.get(round.dueAt)?.actions ?? [];
-      rounds.delete(round.dueAt);
-      if (rounds.size === 0) waiting.delete(round.target);
-      for (const action of actions) action();
+      const place = round === null ? undefined : rounds?.get(round.dueAt);
+      if (round === null || rounds === undefined || place === undefined || place.judged === -1) return;
+      const { actions, judged, later } = place;
+      if (judged === actions.length) {
+        rounds.delete(round.dueAt);
+        if (rounds.size === 0) waiting.delete(round.target);
+      } else {
+        const [next = -1, ...rest] = (later ?? []).map((count) => count - judged);
+        place.actions = actions.slice(judged);
+        place.judged = next;
+        place.later = rest.length > 0 ? rest : null;
+      }
+      for (const action of actions.slice(0, judged)) action();
     },
     forget() {
       const now = clock.elapsed();

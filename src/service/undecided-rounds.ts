@@ -26,7 +26,7 @@ export class UndecidedRounds {
     }
   }
 
-  /** Adds a vote that came later. It is `late` if the round had this node's vote when it ended. */
+  /** Adds a vote that came later. It is `late` if the round had this node's vote when it ended, or when it was judged again. */
   add(dueAt: number, vote: NodeOutcome): 'reopened' | 'repeated' | 'late' {
     const votes = this.#votes.get(dueAt) ?? new Map<string, NodeOutcome>();
     if (votes.has(vote.node.name)) return this.#reopened.has(dueAt) ? 'repeated' : 'late';

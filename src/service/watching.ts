@@ -74,6 +74,7 @@ export class WatchService implements Disposable {
   readonly #voting = {
     statusOf: (node: string) => this.#nodes.find(node),
     isShed: (node: string, dueAt: number) => this.#overload.isShed(node, dueAt),
+    onJudged: (target: string, dueAt: number) => this.#storedRounds.judged({ target, dueAt }),
   };
   readonly #watched: WatchOwner = {
     now: () => this.#options.clock.now(),
@@ -156,9 +157,7 @@ export class WatchService implements Disposable {
   readonly overload = () => this.#overload.reason();
 
   /** To be called when a round is stored, by its name. */
-  stored(round: string): void {
-    this.#storedRounds.stored(round);
-  }
+  readonly stored = (round: string) => this.#storedRounds.stored(round);
 
   [Symbol.dispose](): void {
     this.#isClosed = true;

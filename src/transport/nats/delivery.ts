@@ -72,7 +72,8 @@ export function createDelivery({ spool, send, onAllSent, clock, log }: DeliveryO
     if (!open || underWay.size >= window || spool.size <= underWay.size + postponed.size) return;
     const free = window - underWay.size;
     const waiting = spool.newest(window + postponed.size).filter((id) => !underWay.has(id) && !postponed.has(id));
-    for (const id of waiting.slice(0, free)) {
+    // The newest first, but in order: a later result of a target tells the hub that no earlier one comes.
+    for (const id of waiting.slice(0, free).toReversed()) {
       const payload = spool.payload(id);
       if (payload !== null) post(id, payload);
     }

@@ -20,13 +20,11 @@ import type { WindowProcess } from './windows.ts';
 
 export interface NatsTransportOptions extends Pick<
   RosterOptions,
-  'enrolled' | 'onAbsence' | 'absentAfterMs' | 'silentMs'
+  'enrolled' | 'onAbsence' | 'absentAfterMs' | 'silentMs' | 'isHere'
 > {
   readonly account: Account;
   /** Keeps a result that came after its run; the node sends it again unless this resolves. */
   readonly onLate: (late: LateResult) => Promise<void>;
-  /** Whether this is a node of this process that is assigned its targets without NATS; default: none is. */
-  readonly isHere?: (process: string) => boolean;
   readonly times?: ConnectionTimes;
   readonly clock: Clock;
   readonly random: Random;

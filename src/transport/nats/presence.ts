@@ -21,15 +21,20 @@ export interface Presence {
   readonly summary: StatusList['nodes'][number];
   /** Why no command should be sent, or null. */
   readonly obstacle: string | null;
-  /** Whether each of its processes has sent all that it kept. */
+  /**
+   * Whether each of its processes has sent all that it kept. The first report since it was asked may be from before: it counts if nothing
+   * was kept.
+   */
   readonly hasSentAll: boolean;
   /** When it last reported, by the monotonic clock. */
   readonly reportedAt: number;
   /** True until the first report of a connection to NATS. */
   readonly unheard: boolean;
   rename(info: PresentNode): void;
-  /** Takes a report in; the reason if the process cannot be used, else null. */
-  hear(report: Report): string | null;
+  /** Takes a report in; the reason if the process cannot be used, else null. `isHere`: what that one keeps comes without NATS. */
+  hear(report: Report, isHere?: boolean): string | null;
+  /** Its processes are asked for what they keep. */
+  ask(): void;
   /** The processes that commands can be sent to. */
   readonly recipients: readonly WindowProcess[];
   /** Anything at all came from a process. */
@@ -51,6 +56,10 @@ export interface Presence {
 
 interface ProcessPresence {
   readonly report: Report;
+  /** Whether `report` says what it has sent since it was asked for all. */
+  readonly isAnswer: boolean;
+  /** Whether it was asked for all and has not reported since. */
+  isAsked: boolean;
   heardAt: number;
   /** How often it was looked for since without being heard: time in which the hub itself was held up is not counted. */
   looks: number;
@@ -86,7 +95,7 @@ export function createPresence(enrolled: PresentNode, clock: Clock, range: Proto
       return reason;
     },
     get hasSentAll() {
-      return reports().every(({ unsent = 0 }) => unsent === 0);
+      return [...processes.values()].every(hasSent);
     },
     get unheard() {
       return unheard;
@@ -97,7 +106,10 @@ export function createPresence(enrolled: PresentNode, clock: Clock, range: Proto
     rename(next) {
       info = next;
     },
-    hear(report) {
+    ask() {
+      for (const seen of processes.values()) seen.isAsked = true;
+    },
+    hear(report, isHere = false) {
       const agreed = agree(range, report.protocol);
       if (typeof agreed === 'string') {
         processes.delete(report.process);
@@ -111,10 +123,12 @@ export function createPresence(enrolled: PresentNode, clock: Clock, range: Proto
       if (report.phase === 'joining') return null;
       unheard = false;
       reportedAt = clock.elapsed();
+      const isAnswer = isHere || processes.get(report.process)?.isAsked === false;
       processes.delete(report.process);
       if (report.phase === 'serving') {
         keepsTime = report.protocol[1] >= watchingSince;
-        processes.set(report.process, { report, heardAt: clock.elapsed(), looks: 0, isMute: false });
+        const seen = { report, isAnswer, isAsked: false, heardAt: clock.elapsed(), looks: 0, isMute: false };
+        processes.set(report.process, seen);
       }
       if (processes.size === 0) reason = 'it was stopped';
       else if (speaking()) reason = null;
@@ -159,6 +173,9 @@ export function createPresence(enrolled: PresentNode, clock: Clock, range: Proto
     },
   };
 }
+
+const hasSent = ({ report: { unsent = 0, spooled }, isAnswer, isAsked }: ProcessPresence) =>
+  unsent === 0 && !isAsked && (isAnswer || spooled === 0);
 
 function statusOf(info: PresentNode, reason: string | null, reports: readonly Report[]): NodeStatus {
   return {

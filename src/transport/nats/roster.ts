@@ -40,6 +40,8 @@ export interface RosterOptions {
    * about nodes that have not reported here. Default: that is not known.
    */
   readonly silentMs?: (node: string) => number;
+  /** Whether this is a node of this process, which gets its targets and hands in its results without NATS; default: none is. */
+  readonly isHere?: (process: string) => boolean;
   /** The versions of the protocol that a node must speak to be used; default: all that this program speaks. */
   readonly range?: ProtocolRange;
   readonly clock: Clock;
@@ -153,7 +155,7 @@ export function createRoster(options: RosterOptions): Roster {
       const presence = remotes.get(name)?.presence;
       if (presence === undefined) return welcome('stranger', `no node "${name}" is enrolled at this hub`);
       const wasOnline = presence.obstacle === null;
-      const outdated = presence.hear(report);
+      const outdated = presence.hear(report, options.isHere?.(report.process) === true);
       if (report.phase === 'leaving') onLost(name, report.process, 'the node was stopped');
       const { obstacle } = presence;
       if (!wasOnline && obstacle === null) log.info({ node: name, version: report.version }, 'node is online');
@@ -174,7 +176,10 @@ export function createRoster(options: RosterOptions): Roster {
     },
     arrival: async (name, signal) => arrivals.wait(name, signal),
     awaitReports: () => void (reachedAt = Number.POSITIVE_INFINITY),
-    reportsAwaited: () => void (reachedAt = clock.elapsed()),
+    reportsAwaited() {
+      reachedAt = clock.elapsed();
+      for (const { presence } of remotes.values()) presence.ask();
+    },
     connected() {
       connectedAt = clock.now();
       reachedAt = clock.elapsed();

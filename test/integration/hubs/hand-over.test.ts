@@ -68,8 +68,12 @@ test.skipIf(obstacle !== null).concurrent(
     await fleet.target.start();
     await fleet.smtp.mails(2);
     await fleet.agreed();
-    expect(gapsOf(roundsOf(a))).toEqual(new Set([1_000]));
-    expect(roundsOf(a)).toEqual(roundsOf(b).slice(0, roundsOf(a).length));
+    // Either may have the newest round a moment before the other.
+    const [ofA, ofB] = [roundsOf(a), roundsOf(b)];
+    const common = Math.min(ofA.length, ofB.length);
+    expect(common).toBeGreaterThan(10);
+    expect(gapsOf(ofA)).toEqual(new Set([1_000]));
+    expect(ofA.slice(0, common)).toEqual(ofB.slice(0, common));
     expect(fleet.smtp.received).toHaveLength(2);
   },
   180_000,

@@ -60,6 +60,21 @@ test('what is not judged within the minute is reported', async () => {
   expect(reports).toEqual([{ from: 4 * 60 * second, until: 5 * 60 * second, targets: 1, dropped: [] }]);
 });
 
+test('nodes may go on with a target that another process assigned and of which it stored nothing', async () => {
+  const clock = new FakeClock();
+  const { log } = memoryLog();
+  const optionsFor = { clock, log, onOver: () => {}, transport, onUnjudged: () => {} };
+  const now = clock.now();
+  const marks = { over: now, decided: now };
+  const absence = { lastRound: () => null, isOver: () => true };
+  const catchUp = createCatchUp({ ...optionsFor, absence });
+  expect(catchUp.marksOf('shop')).toEqual({ ...marks, continuedUntil: now + 15 * second });
+  catchUp.look(() => []);
+  await clock.advance(0);
+  expect(catchUp.marksOf('mail')).toEqual(marks);
+  expect(createCatchUp({ ...optionsFor, absence: null }).marksOf('shop')).toEqual(marks);
+});
+
 test('nodes have forty seconds to send what they hold', async () => {
   const clock = new FakeClock();
   const absence = { lastRound: () => null, isOver: () => false };

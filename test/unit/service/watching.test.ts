@@ -214,6 +214,29 @@ test('what is of another revision or of a node that was not asked is no vote, wh
   watching[Symbol.dispose]();
 });
 
+test('a node whose vote came after its round was judged is told once the round was judged again and stored', async () => {
+  const { clock, nodes, watch, see, watching } = hub('de1', 'us1', 'jp1');
+  for (const away of ['de1', 'jp1']) nodes.set(away, status(away, { online: false, reason: 'the link is cut' }));
+  const { rounds } = watch('shop');
+  await clock.advance(1_000);
+  const due = createNextDue({ kind: 'every', everyMs: 60_000 }, 'shop')(clock.now()) ?? 0;
+  await clock.advance(due - clock.now() + 100);
+  const told: string[] = [];
+  see('us1', 'shop', due, {}, () => told.push('us1'));
+  await clock.advance(30_000);
+  const judged = () => rounds.filter((round) => round.dueAt === due).map(({ isRevision = false }) => isRevision);
+  expect(judged()).toEqual([false]);
+  nodes.set('de1', status('de1'));
+  see('de1', 'shop', due, {}, () => told.push('de1'));
+  watching.stored(`shop/${due}`);
+  expect(told).toEqual(['us1']);
+  await clock.advance(10_000);
+  expect(judged()).toEqual([false, true]);
+  watching.stored(`shop/${due}`);
+  expect(told).toEqual(['us1', 'de1']);
+  watching[Symbol.dispose]();
+});
+
 test('a target that is to stop ends once its round that runs is over', async () => {
   const { clock, watch, see, watching } = hub('de1');
   const { rounds, watched } = watch('shop', all, 10_000);

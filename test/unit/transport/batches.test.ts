@@ -146,3 +146,20 @@ test('a node forgets what the hub skipped, counts it, and sends again later what
   delivery.close();
   spool.close();
 });
+
+test('what has no receipt is sent again in its order, of more than fits under way the newest first', async () => {
+  const clock = new FakeClock();
+  const { log } = memoryLog();
+  const spool = openSpool({ path: ':memory:', longestMs: 600_000, most: 2_000, clock, log });
+  const sent: number[] = [];
+  const delivery = createDelivery({ spool, send: (payload) => sent.push(Number(payload)) > 0, clock, log });
+  for (let number = 0; number < 1_030; number += 1) delivery.add(`t${number}`, String(number));
+  expect(sent).toEqual([]);
+  delivery.resume();
+  expect(sent).toEqual(Array.from({ length: 1_024 }, (_, index) => index + 6));
+  for (let number = 6; number < 1_030; number += 1)
+    delivery.hear({ ticket: `t${number}`, state: 'stored', reason: null });
+  expect(sent.slice(1_024)).toEqual([5, 4, 3, 2, 1, 0]);
+  delivery.close();
+  spool.close();
+});

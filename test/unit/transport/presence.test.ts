@@ -44,3 +44,28 @@ test('a node has at most sixteen processes, and another one is told so', async (
   expect(presence.hear(report({ process: 'p0', phase: 'leaving' }))).toBe(null);
   expect(presence.hear(report({ process: 'more' }))).toBe(null);
 });
+
+test('a first report with what is kept says nothing of what was sent: it may be from before the node heard that it was asked', () => {
+  const presence = createPresence(nodeInfo('de1'), new FakeClock());
+  presence.hear(report({ spooled: 0 }));
+  expect(presence.hasSentAll).toBe(true);
+  presence.hear(report({ process: 'b', spooled: 2, unsent: 0 }));
+  expect(presence.hasSentAll).toBe(false);
+  presence.hear(report({ process: 'b', spooled: 2, unsent: 2 }));
+  expect(presence.hasSentAll).toBe(false);
+  presence.hear(report({ process: 'b', spooled: 3, unsent: 0 }));
+  expect(presence.hasSentAll).toBe(true);
+  presence.ask();
+  expect(presence.hasSentAll).toBe(false);
+  presence.hear(report({ spooled: 0 }));
+  presence.hear(report({ process: 'b', spooled: 3, unsent: 0 }));
+  expect(presence.hasSentAll).toBe(false);
+  presence.hear(report({ process: 'b', spooled: 3, unsent: 0 }));
+  expect(presence.hasSentAll).toBe(true);
+});
+
+test('what a node of this process keeps comes without NATS: its first report says it', () => {
+  const presence = createPresence(nodeInfo('de1'), new FakeClock());
+  presence.hear(report({ spooled: 2, unsent: 0 }), true);
+  expect(presence.hasSentAll).toBe(true);
+});
