@@ -11,7 +11,8 @@ const textOf = async ({ url }: FleetHub, path: string) => (await fetch(`${url}${
 test.skipIf(obstacle !== null)(
   `the leader notifies once that another hub is degraded, a follower that none leads, and both of the end${obstacle === null ? '' : ` (${obstacle})`}`,
   async () => {
-    await using fleet = await startFleet({ notifyAfter: '3s' });
+    // Longer than the second hub takes to get the history, on a busy machine too.
+    await using fleet = await startFleet({ notifyAfter: '8s' });
     const [a, b] = [fleet.hub('a'), fleet.hub('b')];
     const subjects = async (count: number) => {
       await fleet.smtp.mails(count);
