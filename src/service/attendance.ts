@@ -108,9 +108,10 @@ export class Attendance {
     if (status?.online !== true)
       return fault(node, 'gone', `the node is offline: ${status?.reason ?? 'it is not there'}`);
     if (this.isShed(node.name, dueAt)) return { node, outcome: shedOutcome };
+    // It may have voted on a later one meanwhile.
+    if (!this.#isWatching(node.name, dueAt)) return fault(node, 'gone', 'the node did not watch this target yet');
     if (this.isPassed(node.name, dueAt))
       return fault(node, 'busy', 'the node did not come to this check before the next one');
-    if (!this.#isWatching(node.name, dueAt)) return fault(node, 'gone', 'the node did not watch this target yet');
     return fault(node, 'no_answer', `the node did not answer within ${this.#limitMs} ms`);
   }
 

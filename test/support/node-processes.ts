@@ -7,7 +7,7 @@ import type { NatsServer } from './nats-server.ts';
 import { testedProgram } from './tested-program.ts';
 
 /** Enrols the nodes of a NATS server with the hub in this folder, and starts each as a process until it is disposed. */
-export function startNodeProcesses(nats: NatsServer, folder: string): AsyncDisposable {
+export function startNodeProcesses(nats: Pick<NatsServer, 'url' | 'hub' | 'nodes'>, folder: string): AsyncDisposable {
   mkdirSync(join(folder, 'nodes'));
   writeFileSync(join(folder, 'hub.nk'), nats.hub.seed.reveal(), { mode: 0o600 });
   const enrolled = [...nats.nodes].map(([name, { key }]) => [name, { key, enrolled_at: '2026-01-01T00:00:00Z' }]);

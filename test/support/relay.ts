@@ -12,7 +12,8 @@ export interface Relay extends AsyncDisposable {
   mend(): void;
 }
 
-export async function startRelay(to: number): Promise<Relay> {
+/** `port` is one of its own; default: any that is free. */
+export async function startRelay(to: number, port = 0): Promise<Relay> {
   const open = new Set<Socket>();
   let swallowing = false;
   let isDeaf = false;
@@ -36,7 +37,7 @@ export async function startRelay(to: number): Promise<Relay> {
         if (!link.dead) onto.destroy();
       });
     }
-  }).listen(0, '127.0.0.1');
+  }).listen(port, '127.0.0.1');
   await once(server, 'listening');
   return {
     port: (server.address() as AddressInfo).port,

@@ -24,3 +24,14 @@ test.each([
   attendance.keeps('de1', 0);
   expect([attendance.isThere('de1'), attendance.isAwaited('de1', 5)]).toEqual([isThere, isAwaited]);
 });
+
+test('a node that voted on a later check has left out those that it watched, and no others', () => {
+  const attendance = new Attendance(() => status({ online: true }), 1_000);
+  attendance.keeps('de1', 10);
+  attendance.passUntil('de1', 30);
+  const codeAt = (dueAt: number) => {
+    const { outcome } = attendance.missing(nodeInfo('de1'), dueAt);
+    return outcome.status === 'up' ? null : outcome.failure.code;
+  };
+  expect([5, 15, 35].map(codeAt)).toEqual(['gone', 'busy', 'no_answer']);
+});
