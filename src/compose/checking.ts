@@ -19,7 +19,7 @@ import { createRuns, joinTransports, type Runs } from '#service/runs.ts';
 import type { HubAbsence as WatchingAbsence } from '#service/catch-up.ts';
 import { WatchService } from '#service/watching.ts';
 import type { Store } from '#store/sqlite.ts';
-import type { EmbeddedNode } from '#transport/nats/direct.ts';
+import type * as DirectModule from '#transport/nats/direct.ts';
 import type { NatsTransport } from '#transport/nats/hub.ts';
 import { createThreadTransport } from '#transport/thread.ts';
 
@@ -103,6 +103,8 @@ async function checkHere(
   // A hub that follows has no nodes for itself.
   const embedded = nats === null ? [] : ((await environment.embedded?.use({ nodes, nats, targets })) ?? []);
   const embeddedNames = new Set(embedded.map(({ name }) => name));
+  // Before NATS: from the first message on there is who hears it.
+  const direct = embedded.length === 0 ? null : await import('#transport/nats/direct.ts');
   const remote = nats === null ? null : await openNats(nats, store, apartFrom(embeddedNames, listeners), environment);
   const threads = createThreadTransport({
     nodes: nodes.flatMap((node) => (embeddedNames.has(node.info.name) ? [] : threadNodeOf(node, targets))),
@@ -111,7 +113,7 @@ async function checkHere(
     clock,
     log,
   });
-  const transport = remote === null ? threads : await joinToRemote(threads, remote, embedded, environment);
+  const transport = remote === null ? threads : joinToRemote(threads, remote, direct, embedded, environment);
   const runs = createRuns(transport, clock);
   const client: CheckServiceClient = {
     nodes: () => runs.nodes().map(({ info }) => info),
@@ -177,14 +179,15 @@ function apartFrom(embedded: ReadonlySet<string>, listeners: CheckingListeners):
   };
 }
 
-async function joinToRemote(
+function joinToRemote(
   threads: Transport,
   remote: NatsTransport,
-  nodes: readonly EmbeddedNode[],
+  loaded: typeof DirectModule | null,
+  nodes: readonly DirectModule.EmbeddedNode[],
   environment: CheckRunnerEnvironment,
-): Promise<Transport> {
-  if (nodes.length === 0) return joinTransports([threads, remote]);
-  const { createDirectTransport, withoutAssignmentsOf } = await import('#transport/nats/direct.ts');
+): Transport {
+  if (loaded === null) return joinTransports([threads, remote]);
+  const { createDirectTransport, withoutAssignmentsOf } = loaded;
   const direct = createDirectTransport({ nodes, over: remote, ...environment });
   return joinTransports([direct, threads, withoutAssignmentsOf(new Set(nodes.map(({ name }) => name)), remote)]);
 }

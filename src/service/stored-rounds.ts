@@ -76,7 +76,8 @@ export function createStoredRounds(clock: Clock): StoredRounds {
       const place = round === null ? undefined : rounds?.get(round.dueAt);
       if (round === null || rounds === undefined || place === undefined || place.judged === -1) return;
       const { actions, judged, later } = place;
-      if (judged === actions.length) {
+      const done = judged === actions.length ? actions : actions.slice(0, judged);
+      if (done === actions) {
         rounds.delete(round.dueAt);
         if (rounds.size === 0) waiting.delete(round.target);
       } else {
@@ -85,7 +86,7 @@ export function createStoredRounds(clock: Clock): StoredRounds {
         place.judged = next;
         place.later = rest.length > 0 ? rest : null;
       }
-      for (const action of actions.slice(0, judged)) action();
+      for (const action of done) action();
     },
     forget() {
       const now = clock.elapsed();
