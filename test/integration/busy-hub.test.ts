@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { historyOf } from '../support/fleet-history.ts';
+import { firstWholeRound, historyOf } from '../support/fleet-history.ts';
 import { natsObstacle, startNats } from '../support/nats-server.ts';
 import { startNodeProcesses } from '../support/node-processes.ts';
 import { createProgram, eventually } from '../support/program.ts';
@@ -29,16 +29,15 @@ targets:
   shop: { check: tcp, host: "127.0.0.1:${server.port}", every: ${everyMs}ms }
 `);
   const written = () => historyOf({ program }).results;
-  const wholeSince = (moment: number) =>
-    written().find(({ due_at: due }, index, all) => due > moment && all[index + 1]?.due_at === due)?.due_at;
+  const wholeSince = (moment: number) => firstWholeRound(historyOf({ program }), 'shop', moment);
   const begun = await eventually(60_000, () => {
     const first = wholeSince(0);
-    expect(first).toBeDefined();
-    return Number(first);
+    expect(first).toBeLessThan(Infinity);
+    return first;
   });
   await act(Number(running.process.pid));
   const backAt = Date.now();
-  await eventually(60_000, () => expect(wholeSince(backAt + 5 * everyMs)).toBeDefined());
+  await eventually(60_000, () => expect(wholeSince(backAt + 5 * everyMs)).toBeLessThan(Infinity));
   expect(await running.end('SIGTERM')).toEqual({ code: 0, signal: null });
   const results = written().filter(({ due_at: due }) => due >= begun);
   const last = Number(results.at(-1)?.due_at);

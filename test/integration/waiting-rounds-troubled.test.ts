@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { historyOf } from '../support/fleet-history.ts';
+import { firstWholeRound, historyOf } from '../support/fleet-history.ts';
 import { natsObstacle, startNats } from '../support/nats-server.ts';
 import { startNodeProcesses } from '../support/node-processes.ts';
 import { createProgram, eventually, type Program, type Running } from '../support/program.ts';
@@ -140,7 +140,7 @@ ${targets.join('\n')}
           const counted = await countedBy(running);
           const stored = written().length - before;
           expect(stored).toBeGreaterThan(0);
-          for (const name of names) expect(firstWholeRound(written(), name)).toBeLessThan(Number.POSITIVE_INFINITY);
+          for (const name of names) expect(firstWholeRound(historyOf({ program }), name)).toBeLessThan(Infinity);
           expect(counted).toBeGreaterThan(stored);
         });
         await running.end('SIGKILL');
@@ -151,8 +151,9 @@ ${targets.join('\n')}
       expect(await last.end('SIGTERM')).toEqual({ code: 0, signal: null });
 
       // Before that a node was not there yet, or watched nothing: with the first start of all it may come some seconds after the other.
-      const { results, periods, incidents } = historyOf({ program });
-      const begins = new Map(names.map((name) => [name, firstWholeRound(results, name)]));
+      const history = historyOf({ program });
+      const { results, periods, incidents } = history;
+      const begins = new Map(names.map((name) => [name, firstWholeRound(history, name)]));
       const isSince = (target: unknown, at: unknown) => Number(at) >= (begins.get(String(target)) ?? Infinity);
       const whole = results.filter(({ target, due_at: due }) => isSince(target, due));
       const pairs = Map.groupBy(whole, ({ target, node }) => `${target} ${node}`);
@@ -168,10 +169,3 @@ ${targets.join('\n')}
       expect(incidents).toEqual([]);
     },
   );
-
-/** When the first round of this target was due that both nodes saw up; infinite if none was. */
-function firstWholeRound(results: ReturnType<typeof historyOf>['results'], target: string): number {
-  const ups = results.filter((one) => one.target === target && one.status === 0);
-  const dues = ups.map(({ due_at: due }) => due);
-  return dues.find((due, index) => dues.indexOf(due) < index) ?? Number.POSITIVE_INFINITY;
-}

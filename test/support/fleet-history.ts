@@ -42,6 +42,13 @@ interface Hub {
   readonly program: Pick<Program, 'database'>;
 }
 
+/** When the first round of a target after `since` was due that both of its nodes saw up; infinite if none was. */
+export function firstWholeRound({ results }: Pick<FleetHistory, 'results'>, target: string, since = 0): number {
+  const ups = results.filter((one) => one.target === target && one.due_at > since && one.status === 0);
+  const dues = ups.map(({ due_at: due }) => due);
+  return dues.find((due, index) => dues.indexOf(due) < index) ?? Number.POSITIVE_INFINITY;
+}
+
 /** The history of a hub. */
 export const historyOf = (hub: Hub): FleetHistory => snapshotOf(hub).history;
 
