@@ -210,6 +210,7 @@ function absenceOf(
 ): WatchingAbsence {
   const newest = history.newestPeriods();
   return {
+    wasThere: newest.size > 0,
     lastRound(target) {
       const last = newest.get(target);
       if (last === undefined) return null;

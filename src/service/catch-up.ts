@@ -8,6 +8,8 @@ import { createUnjudgedReport, type UnjudgedReportOptions, type UnjudgedPeriod }
 export interface HubAbsence {
   /** How far the stored rounds of a target had come when this process began; null if there are none. */
   lastRound(target: string): RoundMarks | null;
+  /** Whether a process before this one has stored rounds: only then do nodes go on with what it assigned. */
+  readonly wasThere: boolean;
   /** Whether nodes have sent everything that they hold, as far as is known. */
   isOver(): boolean;
   /** Whether another process judged until a moment ago and handed over: what nodes observed meanwhile is not late. */
@@ -85,6 +87,14 @@ const reasons: Readonly<Record<AbsenceCause, string>> = {
 function newGathering(clock: Clock, cause: AbsenceCause, members: Set<TargetRounds> | null): AbsenceGathering {
   const began = clock.elapsed();
   return { cause, began, until: clock.now(), members, heardAt: Number.NEGATIVE_INFINITY, isJudging: false };
+}
+
+function marksFrom(absence: HubAbsence | null, target: string, beganAt: number, now: number): RoundMarks {
+  const known = absence?.lastRound(target);
+  const over = Math.min(beganAt, known?.over ?? now);
+  const marks = { over, decided: Math.min(over, known?.decided ?? over) };
+  // The process before may have assigned this one too, and have ended before any of its rounds was stored.
+  return absence?.wasThere === true ? { ...marks, continuedUntil: beganAt + assignedWithinMs } : marks;
 }
 
 export function createCatchUp({ absence, clock, log, onOver, transport, onUnjudged }: CatchUpOptions): CatchUp {
@@ -169,13 +179,7 @@ export function createCatchUp({ absence, clock, log, onOver, transport, onUnjudg
   return {
     beganAt,
     lookMs: () => (isBrief ? briefLookMs : usualLookMs),
-    marksOf(target) {
-      const known = isStarting ? absence?.lastRound(target) : null;
-      const over = Math.min(beganAt, known?.over ?? clock.now());
-      const marks = { over, decided: Math.min(over, known?.decided ?? over) };
-      // Another process may have assigned it, and ended before any of its rounds was stored.
-      return isStarting ? { ...marks, continuedUntil: beganAt + assignedWithinMs } : marks;
-    },
+    marksOf: (target) => marksFrom(isStarting ? absence : null, target, beganAt, clock.now()),
     holds: (rounds) => includes(current, rounds) || includes(next, rounds),
     heard(rounds, dueAt, isReopened) {
       if (isReopened) begin('unreachable', [rounds]);

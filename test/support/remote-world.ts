@@ -164,6 +164,7 @@ export function createRemoteWorld(targets: readonly Target[], names: readonly st
       },
       absence: {
         lastRound: (name) => lastRounds.get(name) ?? null,
+        wasThere: lastRounds.size > 0,
         isOver: () => arrived,
         refresh() {
           refreshes += 1;

@@ -31,7 +31,7 @@ test.each([
   { takesMs: 15 * second, judged: [1, 2, 3, 4], isCut: false },
 ])('live rounds wait for a minute at most: $takesMs ms for each late one', async ({ takesMs, judged: all, isCut }) => {
   const clock = new FakeClock();
-  const absence = { lastRound: () => null, isOver: () => true };
+  const absence = { lastRound: () => null, wasThere: true, isOver: () => true };
   let isOver = false;
   const onOver = () => (isOver = true);
   const { log } = memoryLog();
@@ -49,7 +49,7 @@ test('what is not judged within the minute is reported', async () => {
   const clock = new FakeClock();
   const reports: UnjudgedPeriod[] = [];
   const onUnjudged = (unjudged: UnjudgedPeriod) => void reports.push(unjudged);
-  const absence = { lastRound: () => null, isOver: () => true };
+  const absence = { lastRound: () => null, wasThere: true, isOver: () => true };
   const catchUp = createCatchUp({ absence, clock, log: memoryLog().log, onOver: () => {}, transport, onUnjudged });
   const dues = [1, 2, 3, 4, 5].map((minutes) => minutes * 60 * second);
   const { rounds, judged } = slow(clock, dues, 25 * second);
@@ -66,18 +66,19 @@ test('nodes may go on with a target that another process assigned and of which i
   const optionsFor = { clock, log, onOver: () => {}, transport, onUnjudged: () => {} };
   const now = clock.now();
   const marks = { over: now, decided: now };
-  const absence = { lastRound: () => null, isOver: () => true };
+  const absence = { lastRound: () => null, wasThere: true, isOver: () => true };
   const catchUp = createCatchUp({ ...optionsFor, absence });
   expect(catchUp.marksOf('shop')).toEqual({ ...marks, continuedUntil: now + 15 * second });
   catchUp.look(() => []);
   await clock.advance(0);
   expect(catchUp.marksOf('mail')).toEqual(marks);
-  expect(createCatchUp({ ...optionsFor, absence: null }).marksOf('shop')).toEqual(marks);
+  for (const none of [null, { ...absence, wasThere: false }])
+    expect(createCatchUp({ ...optionsFor, absence: none }).marksOf('shop')).toEqual(marks);
 });
 
 test('nodes have forty seconds to send what they hold', async () => {
   const clock = new FakeClock();
-  const absence = { lastRound: () => null, isOver: () => false };
+  const absence = { lastRound: () => null, wasThere: true, isOver: () => false };
   const { log } = memoryLog();
   const catchUp = createCatchUp({ absence, clock, log, onOver: () => {}, transport, onUnjudged: () => {} });
   const { rounds, judged, abandoned } = slow(clock, [1], 0);
@@ -112,7 +113,7 @@ test.each([
 function complete() {
   const clock = new FakeClock();
   const { log } = memoryLog();
-  const absence = { lastRound: () => null, isOver: () => true };
+  const absence = { lastRound: () => null, wasThere: true, isOver: () => true };
   const catchUp = createCatchUp({ absence, clock, log, onOver: () => {}, transport, onUnjudged: () => {} });
   const { rounds, judged } = slow(clock, [1], 0);
   const look = async (afterMs: number) => {
