@@ -64,14 +64,32 @@ test('schemas are light before the first one is made', () => {
 test('every command has the help that it has in a checkout', async () => {
   const shapes = shapesOf(createCommands(silentContext(), () => {}));
   expect(shapes.length).toBeGreaterThan(40);
-  const queue = shapes.map(({ path }) => [...path.split(' ').filter((word) => word !== ''), '--help']);
-  const worker = async () => {
-    for (let args = queue.pop(); args !== undefined; args = queue.pop()) {
-      const [installed, here] = await Promise.all([command(args, bundle.house), commandHere(args)]);
-      expect([args, installed]).toEqual([args, here]);
-    }
+  const all = shapes.map(({ path }) => [...path.split(' ').filter((word) => word !== ''), '--help']);
+  const here = await Promise.all(all.map(async (args) => ({ args, ...(await commandHere(args)) })));
+  // `run` is a command line of its own; all others are one, which a single process asks for each help.
+  const started = here.filter(({ args }) => ['--help', 'run --help', 'check tcp --help'].includes(args.join(' ')));
+  expect(started).toHaveLength(3);
+  for (const { args, ...ended } of started) expect([args, await command(args, bundle.house)]).toEqual([args, ended]);
+  const chunk = (name: string) => globSync(`${name}-*.js`, { cwd: bundle.folder }).join();
+  const script = `
+import './dist/${chunk('light-schemas')}';
+import { createProgram } from './dist/${chunk('program')}';
+const { all, version } = JSON.parse(process.argv[2]);
+const ended = [];
+for (const args of all) {
+  let [out, err] = ['', ''];
+  const context = {
+    env: {}, cwd: process.cwd(), version, columns: 80,
+    print: (text) => void (out += text), printError: (text) => void (err += text),
   };
-  await Promise.all([worker(), worker(), worker()]);
+  const code = await createProgram(context, () => {}).parseAsync(args, { from: 'user' }).catch(({ exitCode }) => exitCode);
+  ended.push({ args, code, out, err });
+}
+process.stdout.write(JSON.stringify(ended));
+`;
+  writeFileSync(join(bundle.house, 'helps.mjs'), script);
+  const helps = await run(['helps.mjs', JSON.stringify({ all, version: silentContext().version })]);
+  expect({ ...helps, out: JSON.parse(helps.out) }).toEqual({ out: here, err: '' });
 });
 
 const specs: Readonly<Record<string, (port: number) => string>> = {

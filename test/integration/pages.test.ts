@@ -1,10 +1,12 @@
 import { copyFileSync, cpSync, globSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import type { CommandContext } from '#cli/shared/command-context.ts';
 import { sha256 } from '#kernel/hash.ts';
 import { kumaTables } from '../support/kuma-rows.ts';
 import { makeKumaDatabase } from '../support/kuma-database.ts';
 import { natsObstacle, startNats } from '../support/nats-server.ts';
+import { commandHere } from '../support/command.ts';
 import { commandsOf, type Ended, openShell, runAll, type Shell } from '../support/pages.ts';
 import { startSink } from '../support/http-sink.ts';
 import { needsProgram } from '../support/programs.ts';
@@ -34,8 +36,15 @@ const runnable = (page: string) => commandsOf(page).filter((line) => notHere[lin
 
 const root = new URL('../../', import.meta.url).pathname;
 
+interface World extends Shell, AsyncDisposable {
+  readonly program: Program;
+  readonly port: number;
+  /** Runs a command that the page does not show, with the configuration of the folder: that takes no process. */
+  readonly runHere: (args: readonly string[], env?: CommandContext['env']) => Promise<Ended>;
+}
+
 /** A shell in the folder of a program; `watchpost run` starts the program and waits until it sees its target up. */
-async function openWorld(): Promise<Shell & { readonly program: Program; readonly port: number } & AsyncDisposable> {
+async function openWorld(): Promise<World> {
   const program = await createProgram();
   const shell = openShell(program.folder);
   const port = await closedPort();
@@ -43,11 +52,9 @@ async function openWorld(): Promise<Shell & { readonly program: Program; readonl
   const run = async (line: string): Promise<Ended> => {
     if (/^(npx )?watchpost run$/.test(line)) {
       const { url } = await program.start(readFileSync(config, 'utf8'));
-      // Each try of the command is a process.
       await eventually(60_000, async () =>
         expect(await (await fetch(`${url}/api/v1/targets`)).text()).toContain('"status":"up"'),
       );
-      await eventually(60_000, async () => expect((await shell.run('watchpost status')).text).toMatch(/^\S+ +up /m));
       return { line, code: 0, text: '' };
     }
     const ended = await shell.run(line);
@@ -59,7 +66,11 @@ async function openWorld(): Promise<Shell & { readonly program: Program; readonl
     }
     return ended;
   };
-  return { ...shell, run, program, port, [Symbol.asyncDispose]: async () => program[Symbol.asyncDispose]() };
+  const runHere = async (args: readonly string[], env: CommandContext['env'] = {}) => {
+    const { code, out, err } = await commandHere([...args, '--config', config], { env });
+    return { line: args.join(' '), code: code ?? -1, text: `${out}${err}` };
+  };
+  return { ...shell, run, runHere, program, port, [Symbol.asyncDispose]: async () => program[Symbol.asyncDispose]() };
 }
 
 test('every command that is not run is shown somewhere', () => {
@@ -95,9 +106,10 @@ test.concurrent('docs/first-mail.md', async () => {
   const mails = () => globSync('mail/*.eml', { cwd: folder }).map((file) => readFileSync(join(folder, file), 'utf8'));
   const mailed = async (subject: RegExp) =>
     eventually(60_000, async () => expect(mails().filter((mail) => subject.test(mail))).toHaveLength(1));
-  await world.program.start(config);
+  const { url } = await world.program.start(config);
   await mailed(/^Subject: .*\[DOWN\] practice/m);
-  await eventually(60_000, async () => expect(await runAll([health], world.run)).toEqual([]));
+  await eventually(60_000, async () => expect((await fetch(`${url}/healthz`)).status).toBe(200));
+  expect(await runAll([health], world.run)).toEqual([]);
   expect((await world.run(incidents)).text).toContain('practice');
   const mended = config.replace(/practice: .*/, `practice: { check: tcp, host: "127.0.0.1:${world.port}" }`);
   writeFileSync(join(folder, 'watchpost.yaml'), mended);
@@ -124,7 +136,7 @@ test.concurrent('docs/operating.md', async () => {
     const ended = await world.run(line);
     if (line === 'watchpost run') {
       await eventually(60_000, async () => {
-        expect((await world.run('watchpost status')).text).toMatch(/^itself +up /m);
+        expect((await world.runHere(['status'])).text).toMatch(/^itself +up /m);
       });
     }
     return ended;
@@ -165,7 +177,8 @@ test.concurrent('docs/storage.md', async (context) => {
   await runAll(['watchpost init', 'watchpost run'], world.run);
   mkdirSync(join(world.program.folder, 'backup'));
   const run = async (line: string) => {
-    if (line.startsWith('sqlite3 broken.db')) expect((await world.run('watchpost backup broken.db')).code).toBe(0);
+    if (line.startsWith('sqlite3 broken.db'))
+      expect(await world.runHere(['backup', join(world.program.folder, 'broken.db')])).toMatchObject({ code: 0 });
     return world.run(line.replaceAll('/backup/', 'backup/'));
   };
   expect(await runAll(runnable('docs/storage.md'), run)).toEqual([]);
@@ -200,7 +213,7 @@ pages: { status: { targets: { shop: Shop } } }
   const others = { 'watchpost status unsubscribe ann@example.com': 2 };
   expect(await runAll(commands, run, others)).toEqual([]);
   expect(readFileSync(join(world.program.folder, 'ops'), 'utf8')).toMatch(/^\$scrypt\$/);
-  const left = (await world.run('watchpost status notes')).text;
+  const left = (await world.runHere(['status', 'notes'])).text;
   expect(left).not.toContain('We move');
   expect(left).toMatch(/resolved .*\n.*identified .*\n.*investigating /);
 });
@@ -253,7 +266,7 @@ targets: { backup: { check: heartbeat, every: 1d, secret_hash: ${sha256(secret)}
         .replaceAll('/usr/local/bin/backup', job),
     );
   expect(await runAll(calls, run)).toEqual([]);
-  const { text } = await world.run('watchpost history backup --json');
+  const { text } = await world.runHere(['history', 'backup', '--json']);
   // The command, the line of cron, and the one with its last lines.
   expect(JSON.parse(text)).toMatchObject({ answers: { up: 3, down: 0 } });
 });
@@ -279,7 +292,7 @@ test.concurrent('docs/import.md', async () => {
       return compared;
     }
     const ended = await world.run(`${variables}; ${line}`);
-    const checked = await world.run('export SLACK_URL=https://hooks.slack.com/services/T/B/x; watchpost config check');
+    const checked = await world.runHere(['config', 'check'], { SLACK_URL: 'https://hooks.slack.com/services/T/B/x' });
     return { ...ended, code: ended.code + checked.code, text: ended.text + checked.text };
   };
   const commands = runnable('docs/import.md');
@@ -319,7 +332,9 @@ targets: { itself: { check: http, host: "http://127.0.0.1:${world.port}/healthz"
       }
       if (line.startsWith('watchpost nodes add')) seed = /^ +(\(umask.*\))$/m.exec(ended.text)?.[1] ?? 'false';
       if (line.startsWith('watchpost nodes list')) {
-        await eventually(60_000, async () => expect((await world.run(here)).text).toMatch(/^us1 .* online /m));
+        await eventually(60_000, async () =>
+          expect((await world.runHere(['nodes', 'list'])).text).toMatch(/^us1 .* online /m),
+        );
         await world.run('kill $(cat node.pid)');
       }
       return ended;
@@ -328,7 +343,7 @@ targets: { itself: { check: http, host: "http://127.0.0.1:${world.port}/healthz"
       const commands = runnable('docs/nodes.md');
       expect(commands.length).toBeGreaterThan(5);
       expect(await runAll(commands, run)).toEqual([]);
-      expect((await world.run('watchpost nodes list')).text).not.toMatch(/^us[12]/m);
+      expect((await world.runHere(['nodes', 'list'])).text).not.toMatch(/^us[12]/m);
     } finally {
       await world.run('test ! -f node.pid || kill $(cat node.pid) 2>/dev/null');
     }

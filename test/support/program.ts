@@ -120,15 +120,21 @@ export function query(path: string, sql: string): readonly Record<string, unknow
   }
 }
 
+const shortestPauseMs = 50;
+const longestPauseMs = 250;
+
 /** Tries until it passes, for at most `ms`; then fails as the last try did. */
 export async function eventually<Result>(ms: number, attempt: () => Promise<Result> | Result): Promise<Result> {
-  const end = performance.now() + ms;
+  const began = performance.now();
   for (;;) {
     try {
       return await attempt();
     } catch (error) {
-      if (performance.now() > end) throw error;
-      await new Promise((resolve) => setTimeout(resolve, 50));
+      const waitedMs = performance.now() - began;
+      if (waitedMs > ms) throw error;
+      // Tries take processor time from what is waited for: after seconds a twentieth more of them does not matter.
+      const pauseMs = Math.min(Math.max(waitedMs / 20, shortestPauseMs), longestPauseMs);
+      await new Promise((resolve) => setTimeout(resolve, pauseMs));
     }
   }
 }
