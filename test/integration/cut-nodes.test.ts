@@ -1,15 +1,15 @@
 import { expect, test } from 'vitest';
 import { firstWholeRound, historyOf } from '../support/fleet-history.ts';
+import { startHttpTarget } from '../support/http-target.ts';
 import { natsObstacle, startNats } from '../support/nats-server.ts';
 import { startNodeProcesses } from '../support/node-processes.ts';
 import { createProgram, eventually } from '../support/program.ts';
 import { startRelay } from '../support/relay.ts';
 import { samplesOf } from '../support/samples.ts';
-import { tcpServer } from '../support/tcp-servers.ts';
 
 const obstacle = natsObstacle();
 const everyMs = 1_000;
-// With what a node waits until it tries again, this is less than a round waits for its votes.
+// A node tries again within two seconds more, and a round of http waits for its votes for twelve.
 const cutMs = 1_500;
 
 test.skipIf(obstacle !== null)(
@@ -17,7 +17,7 @@ test.skipIf(obstacle !== null)(
   async () => {
     await using stack = new AsyncDisposableStack();
     const nats = stack.use(await startNats({ nodes: ['de1', 'us1'] }));
-    const server = stack.use(await tcpServer((socket) => void socket.end()));
+    const target = stack.use(await startHttpTarget());
     const program = stack.use(await createProgram());
     const before = await startRelay(nats.port);
     const { port } = before;
@@ -28,7 +28,7 @@ http: { listen: "127.0.0.1:0" }
 nats: { servers: ["${nats.url}"] }
 nodes: {}
 targets:
-  shop: { check: tcp, host: "127.0.0.1:${server.port}", every: ${everyMs}ms }
+  shop: { check: http, host: "${target.url}", every: ${everyMs}ms }
 `);
     const written = () => historyOf({ program }).results;
     const wholeSince = (moment: number) => firstWholeRound(historyOf({ program }), 'shop', moment);
@@ -41,6 +41,8 @@ targets:
       expect(first).toBeLessThan(Infinity);
       return first;
     });
+    // By then nothing is sent to nodes any more: a hub that cannot do that knows at once that they are gone.
+    await eventually(60_000, () => expect(wholeSince(begun + 5 * everyMs)).toBeLessThan(Infinity));
     const skippedBefore = await skipped();
 
     await before[Symbol.asyncDispose]();
@@ -50,6 +52,7 @@ targets:
     await eventually(60_000, () => expect(wholeSince(backAt + 5 * everyMs)).toBeLessThan(Infinity));
     expect(await skipped()).toBe(skippedBefore);
     expect(await running.end('SIGTERM')).toEqual({ code: 0, signal: null });
+    expect(running.log.filter(({ msg }) => msg === 'node is lost')).toEqual([]);
 
     const results = written().filter(({ due_at: due }) => due >= begun);
     expect(results.filter(({ status, late_at: lateAt }) => status !== 0 || lateAt !== null)).toEqual([]);
