@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { firstWholeRound, historyOf } from '../support/fleet-history.ts';
+import { historyOf, wholeRound } from '../support/fleet-history.ts';
 import { natsObstacle, startNats } from '../support/nats-server.ts';
 import { startNodeProcesses } from '../support/node-processes.ts';
-import { createProgram, eventually } from '../support/program.ts';
+import { createProgram } from '../support/program.ts';
 import { tcpServer } from '../support/tcp-servers.ts';
 
 // A hub that came to nothing for seconds: because it was suspended, or because it had too much to do.
@@ -28,25 +28,20 @@ nodes: {}
 targets:
   shop: { check: tcp, host: "127.0.0.1:${server.port}", every: ${everyMs}ms }
 `);
-  const written = () => historyOf({ program }).results;
-  const wholeSince = (moment: number) => firstWholeRound(historyOf({ program }), 'shop', moment);
-  const begun = await eventually(60_000, () => {
-    const first = wholeSince(0);
-    expect(first).toBeLessThan(Infinity);
-    return first;
-  });
+  const begun = await wholeRound({ program }, 'shop');
   await act(Number(running.process.pid));
   const backAt = Date.now();
-  await eventually(60_000, () => expect(wholeSince(backAt + 5 * everyMs)).toBeLessThan(Infinity));
+  await wholeRound({ program }, 'shop', backAt + 5 * everyMs);
   expect(await running.end('SIGTERM')).toEqual({ code: 0, signal: null });
-  const results = written().filter(({ due_at: due }) => due >= begun);
+  const { results: all, incidents } = historyOf({ program });
+  const results = all.filter(({ due_at: due }) => due >= begun);
   const last = Number(results.at(-1)?.due_at);
   return {
     causes: running.log.flatMap(({ msg, cause }) => (msg.startsWith('judged what nodes observed') ? [cause] : [])),
     results,
     /** How often each node should have voted. */
     rounds: (last - begun) / everyMs + 1,
-    incidents: historyOf({ program }).incidents,
+    incidents,
   };
 }
 

@@ -2,7 +2,7 @@ import Database from 'better-sqlite3';
 import { unpack } from '#history/pack.ts';
 import { hourMs } from '#kernel/units.ts';
 import { positionName } from '#store/shared-names.ts';
-import type { Program } from './program.ts';
+import { eventually, type Program } from './program.ts';
 
 type Row = Readonly<Record<string, unknown>>;
 
@@ -48,6 +48,14 @@ export function firstWholeRound({ results }: Pick<FleetHistory, 'results'>, targ
   const dues = ups.map(({ due_at: due }) => due);
   return dues.find((due, index) => dues.indexOf(due) < index) ?? Number.POSITIVE_INFINITY;
 }
+
+/** Waits for such a round, and gives when it was due. */
+export const wholeRound = async (hub: Hub, target: string, since?: number): Promise<number> =>
+  eventually(60_000, () => {
+    const due = firstWholeRound(historyOf(hub), target, since);
+    if (due === Number.POSITIVE_INFINITY) throw new Error(`no round of ${target} is up at two nodes`);
+    return due;
+  });
 
 /** The history of a hub. */
 export const historyOf = (hub: Hub): FleetHistory => snapshotOf(hub).history;
