@@ -6,12 +6,30 @@ import type { Clock } from './clock.ts';
 const afterMs = 25_000;
 
 // In percent of what is in use. V8 would let garbage grow to three times that and keep the room.
-const usualGrowth = 50;
-let growth = usualGrowth;
+const usualGarbage = 50;
+let least = usualGarbage;
+let allowed: number | null = null;
 
 /** How much garbage there may be of what is in use, in percent, from the next collection on; by default 50. It holds for every thread. */
 export function limitGarbage(percent: number): void {
-  growth = percent;
+  least = percent;
+}
+
+/** What `limitGarbage` said. */
+export function leastGarbage(): number {
+  return least;
+}
+
+/** What holds now, in percent of what is in use; null until the garbage of the start is collected. */
+export function allowedGarbage(): number | null {
+  return allowed;
+}
+
+/** Allows more of it, in percent of what is in use, until the garbage is limited again. */
+export function allowGarbage(percent: number): void {
+  if (percent === allowed) return;
+  allowed = percent;
+  setFlagsFromString(`--heap-growing-percent=${percent}`);
 }
 
 /**
@@ -27,7 +45,7 @@ export function collectStartupGarbage(clock: Clock): Disposable {
  * every thread collects when its heap has grown by what is allowed. Before, that would only delay the start.
  */
 export function collectGarbage(...how: readonly Readonly<Record<string, string>>[]): void {
-  setFlagsFromString(`--heap-growing-percent=${growth}`);
+  allowGarbage(least);
   // Flags are those of all threads: one that took it back would do so while another one is between these two lines.
   setFlagsFromString('--expose-gc');
   // Only contexts that are made after the flag have it.

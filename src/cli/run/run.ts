@@ -9,6 +9,7 @@ import { systemClock } from '#kernel/clock.ts';
 import { createLog, type LogLevel } from '#kernel/log.ts';
 import { keepMallocSmall } from '#kernel/malloc.ts';
 import { systemRandom } from '#kernel/random.ts';
+import { keepCollectionsRare } from '#kernel/collections.ts';
 import { collectStartupGarbage } from '#kernel/startup-garbage.ts';
 import { widenYoungGeneration } from '#kernel/young-generation.ts';
 import { urlOfDaemon } from '../shared/ask-daemon.ts';
@@ -44,6 +45,7 @@ export async function run(
   log.info({ targets: config.targets.length, ...where }, 'watching');
   open.use(widenYoungGeneration(systemClock));
   open.use(collectStartupGarbage(systemClock));
+  open.use(keepCollectionsRare());
   // Node would hold what it read of its cache, and what it has for it, until the end: several megabytes.
   flushCompileCache();
   if (context.interactive) open.use(printProgress(daemon, config, context));
