@@ -1,4 +1,5 @@
-import { Readable } from 'node:stream';
+import { finished } from 'node:stream/promises';
+import { promisify } from 'node:util';
 import { constants, createGzip } from 'node:zlib';
 import type { Clock } from '#kernel/clock.ts';
 
@@ -39,8 +40,12 @@ export interface KeptText {
 export interface BegunText {
   /** How many series that start at 0 there have been. */
   readonly births: number;
+  /** Each part holds until `partsAtOnce` more have begun. */
   readonly body: AsyncIterable<string | Uint8Array>;
 }
+
+/** One is packed, one waits for that, and one is written meanwhile. */
+export const partsAtOnce = 3;
 
 // Prometheus gives up after ten seconds by default, and then has nothing.
 const patienceMs = 1_000;
@@ -48,6 +53,8 @@ const oldestMs = 120_000;
 // It rests four times as long as it was written, but no longer than Prometheus usually waits between two scrapes.
 const restFactor = 4;
 const longestRestMs = 15_000;
+// What a part is packed to comes in one piece.
+const pieceBytes = 262_144;
 
 /** `write` begins to write it; what began after the first `known` series that start at 0 is at 0. */
 export function createKeptText(clock: Clock, write: (known: number) => Promise<BegunText>): KeptText {
@@ -57,11 +64,10 @@ export function createKeptText(clock: Clock, write: (known: number) => Promise<B
   async function writeAll(known: number): Promise<KeptMetrics> {
     const begunAt = clock.elapsed();
     const { births, body } = await write(known);
-    const pieces: Buffer[] = [];
-    const packed = Readable.from(body).compose(createGzip({ level: constants.Z_BEST_SPEED }));
-    for await (const piece of packed) if (Buffer.isBuffer(piece)) pieces.push(piece);
+    const pieces = await packed(body);
     const now = clock.elapsed();
-    const restsUntil = now + Math.min(longestRestMs, restFactor * (now - begunAt));
+    const tookMs = now - begunAt;
+    const restsUntil = now + restMs(tookMs);
     return (kept = { pieces, births, known, begunAt, restsUntil, servedTo: new Set() });
   }
 
@@ -91,6 +97,35 @@ export function createKeptText(clock: Clock, write: (known: number) => Promise<B
       return { pieces, births, ageMs: clock.elapsed() - begunAt };
     },
   };
+}
+
+// What takes longer than that is written half of the time, as long as it is not too old before the next one is there.
+function restMs(tookMs: number): number {
+  const asLong = Math.min(tookMs, oldestMs - 2.5 * tookMs);
+  return Math.max(Math.min(longestRestMs, restFactor * tookMs), asLong);
+}
+
+// Without a stream that reads ahead: a part's room is used again.
+async function packed(body: BegunText['body']): Promise<readonly Buffer[]> {
+  const pieces: Buffer[] = [];
+  const gzip = createGzip({ level: constants.Z_BEST_SPEED, chunkSize: pieceBytes });
+  gzip.on('data', (piece: Buffer) => pieces.push(piece));
+  gzip.on('error', () => {}); // whose write it was is told, too
+  const write = promisify((part: string | Uint8Array, done: (error?: Error | null) => void) => gzip.write(part, done));
+  let writing = Promise.resolve();
+  try {
+    for await (const part of body) {
+      await writing;
+      writing = write(part);
+    }
+    await writing;
+    gzip.end();
+    await finished(gzip);
+  } finally {
+    await Promise.allSettled([writing]);
+    gzip.destroy();
+  }
+  return pieces;
 }
 
 // Whether what is at 0 in it is what is new to this one, or was when it had the same before.

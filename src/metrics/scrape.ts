@@ -1,12 +1,12 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Clock } from '#kernel/clock.ts';
 import { onceFor } from '#kernel/once-for.ts';
-import { type BegunText, createKeptText, type WrittenMetrics } from './kept-text.ts';
+import { type BegunText, createKeptText, partsAtOnce, type WrittenMetrics } from './kept-text.ts';
 import { protobuf } from './protobuf-format.ts';
 import type { Register, ShownFamily } from './register.ts';
 import type { MetricSeries } from './series.ts';
 import { type Format, openMetrics, plainText } from './text-format.ts';
-import { createTextParts } from './text-parts.ts';
+import { createTextParts, type TextParts } from './text-parts.ts';
 
 /** A request for the metrics. */
 export interface ScrapeRequest {
@@ -45,6 +45,8 @@ const perSlice = 100;
 const turnMs = 10;
 // Fewer parts are less work for what packs and sends them.
 const partBytes = 524_288;
+// Each part waits for the thread that packs it, and on a starved machine for much else.
+const keptPartBytes = 1_048_576;
 const mostScrapers = 100;
 const youngMs = 300_000;
 
@@ -76,16 +78,18 @@ export function createScrapes({
     if (seen.size > mostScrapers && oldest !== undefined) seen.delete(oldest);
   }
 
-  async function begin(format: Format, known: number): Promise<BegunText> {
+  async function begin(format: Format, known: number, parts: TextParts): Promise<BegunText> {
     refresh();
     const ofProgram = await own.families();
-    return { births: register.births, body: write({ format, known, ofProgram }) };
+    return { births: register.births, body: write({ format, known, ofProgram }, parts) };
   }
 
-  async function* write({ format, known, ofProgram }: WritePlan): AsyncGenerator<string | Uint8Array> {
+  async function* write(
+    { format, known, ofProgram }: WritePlan,
+    parts: TextParts,
+  ): AsyncGenerator<string | Uint8Array> {
     const isNew = ({ birth }: MetricSeries) => birth > known;
     let began = clock.elapsed();
-    const parts = createTextParts(partBytes);
     for (const family of [...register.families, ...ofProgram]) {
       let isFirst = true;
       for (const slice of slicesOf(family)) {
@@ -102,12 +106,14 @@ export function createScrapes({
   }
 
   async function* writeFor(format: Format, scraper: string | null): AsyncGenerator<string | Uint8Array> {
-    const { births, body } = await begin(format, seenBy(scraper));
+    const { births, body } = await begin(format, seenBy(scraper), createTextParts(partBytes));
     yield* body;
     if (scraper !== null) remember(scraper, births);
   }
 
-  const keptText = onceFor((format: Format) => createKeptText(clock, async (known) => begin(format, known)));
+  const keptText = onceFor((format: Format) =>
+    createKeptText(clock, async (known) => begin(format, known, createTextParts(keptPartBytes, partsAtOnce))),
+  );
 
   async function take(format: Format, scraper: string | null): Promise<WrittenMetrics> {
     const known = seenBy(scraper);

@@ -1,6 +1,7 @@
 import { gunzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
-import { createKeptText, type MetricsAsker, type WrittenMetrics } from '#metrics/kept-text.ts';
+import { createKeptText, type MetricsAsker, partsAtOnce, type WrittenMetrics } from '#metrics/kept-text.ts';
+import { createTextParts } from '#metrics/text-parts.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 
 const person: MetricsAsker = { scraper: null, known: Infinity };
@@ -57,10 +58,34 @@ test('it is written a fifth of the time at the most', async () => {
 });
 
 test('it rests no longer than Prometheus usually waits between two scrapes', async () => {
-  const { take, clock } = slowText(20);
-  await written(take, 20_000);
+  const { take, clock } = slowText(10);
+  await written(take, 10_000);
   await clock.advance(15_000);
   expect(await (await take(person))(999, false)).toBeNull();
+});
+
+test('it rests for at least as long as it was written', async () => {
+  const { take, clock } = slowText(20);
+  await written(take, 20_000);
+  await clock.advance(19_999);
+  expect(await (await take(person))(0)).toMatchObject({ text: 'writing 1 for Infinity' });
+  await clock.advance(1);
+  expect(await (await take(person))(999, false)).toBeNull();
+});
+
+test('more parts than there is room for at once come whole', async () => {
+  const parts = createTextParts(4, partsAtOnce);
+  async function* body() {
+    for (let number = 10; number < 99; number += 1) {
+      const part = parts.add(`${number} `);
+      if (part !== null) yield part;
+    }
+    const last = parts.end();
+    if (last !== null) yield last;
+  }
+  const kept = createKeptText(new FakeClock(), async () => ({ births: 0, body: body() }));
+  const numbers = Array.from({ length: 89 }, (_, index) => `${index + 10} `);
+  expect(textIn(await kept.take(person))).toBe(numbers.join(''));
 });
 
 test('what was written before is given after a second, and the new one to the next', async () => {
@@ -92,16 +117,16 @@ test('what is older than two minutes is not given', async () => {
   expect(await asked(1)).toMatchObject({ text: 'writing 2 for Infinity', ageMs: 25_000 });
 });
 
-test('what takes long is written anew after a quarter of a minute', async () => {
-  const { take, clock } = slowText(30);
+test('what takes long is written anew before it is too old', async () => {
+  const { take, clock } = slowText(42);
   const first = await take(person);
-  await first(30_000);
+  await first(42_000);
   await clock.advance(15_000);
   const second = await take(person);
-  expect(await second(1_000)).toMatchObject({ text: 'writing 1 for Infinity', ageMs: 46_000 });
-  await clock.advance(29_000);
+  expect(await second(1_000)).toMatchObject({ text: 'writing 1 for Infinity', ageMs: 58_000 });
+  await clock.advance(41_000);
   const third = await take(person);
-  expect(await third(0)).toEqual({ text: 'writing 2 for Infinity', ageMs: 30_000 });
+  expect(await third(0)).toEqual({ text: 'writing 2 for Infinity', ageMs: 42_000 });
 });
 
 test('what is new to a scraper is at 0 for it, and for no other one', async () => {

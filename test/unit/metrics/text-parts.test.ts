@@ -31,3 +31,10 @@ test('begins anew after its end', () => {
   parts.add('b');
   expect([first, parts.end()]).toEqual([Buffer.from('ä'), Buffer.from('b')]);
 });
+
+test('the room of a part is used again once so many more have begun', () => {
+  const parts = createTextParts(2, 2);
+  const given = ['aa', 'bb', 'cc', 'dd'].map((text) => parts.add(text));
+  // `cc` took the room of `aa`, and `dd` that of `bb`.
+  expect(given.map((part) => part && Buffer.from(part).toString())).toEqual([null, 'cc', 'dd', 'cc']);
+});
