@@ -110,7 +110,8 @@ async function packed(body: BegunText['body']): Promise<readonly Buffer[]> {
   const pieces: Buffer[] = [];
   const gzip = createGzip({ level: constants.Z_BEST_SPEED, chunkSize: pieceBytes });
   gzip.on('data', (piece: Buffer) => pieces.push(piece));
-  gzip.on('error', () => {}); // whose write it was is told, too
+  // The write that it is of rejects, too; without a listener it would end the process.
+  gzip.on('error', () => {});
   const write = promisify((part: string | Uint8Array, done: (error?: Error | null) => void) => gzip.write(part, done));
   let writing = Promise.resolve();
   try {

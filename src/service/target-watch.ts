@@ -39,6 +39,8 @@ export interface TargetWatch extends RecurringItem, AssignmentEntry, TimedItem {
   /** Ends what was asked for; null if nothing was. */
   work: AbortController | null;
   isAsking: boolean;
+  /** The last due time that came while they were still asked for an earlier one. */
+  missedAt: number;
   /** When it was last seen other than up. */
   badAt: number;
   /** How many of its rounds in a row were shed by now. */
@@ -63,6 +65,7 @@ export function createTargetWatch({
     leftOut: 0,
     work: null,
     isAsking: false,
+    missedAt: Number.NEGATIVE_INFINITY,
     ending: new EndSignal(),
   };
 }

@@ -30,6 +30,7 @@ import { selectNodes } from './select.ts';
 import { SharedSlots } from './shared-slots.ts';
 import { createStoredRounds, type StoredRounds } from './stored-rounds.ts';
 import type { RoundSink } from './target-rounds.ts';
+import { createVoteIntake } from './vote-intake.ts';
 import { WatchingNodes } from './watching-nodes.ts';
 
 export interface WatchServiceOptions extends LateOptions {
@@ -70,6 +71,7 @@ export class WatchService implements Disposable {
   readonly #inbox: Inbox;
   readonly #keepLate;
   readonly #catchUp: CatchUp;
+  readonly #takeVote;
   // What all targets share.
   readonly #voting = {
     statusOf: (node: string) => this.#nodes.find(node),
@@ -104,10 +106,12 @@ export class WatchService implements Disposable {
       giveUp: ({ observations }, from) => this.#overload.giveUp(observations.slice(from), this.#places),
     });
     this.#catchUp = createCatchUp({ absence: null, onUnjudged: () => {}, ...options, onOver: () => this.#judgeAll() });
+    this.#takeVote = createVoteIntake(this.#catchUp, this.#storedRounds, this.#keepLate);
     this.#clockLook = new ClockLook(clock, tickMs, options.busyMs ?? (() => 0));
     this.#wheel = createWheel<TargetWatch>({
       clock,
-      start: (place, dueAt) => askNodes(place, dueAt, { ...options, onVote: () => this.#judge(place) }),
+      start: (place, dueAt) =>
+        askNodes(place, dueAt, { ...options, takeVote: this.#takeVote, judge: () => this.#judge(place) }),
       skipped: () => {},
     });
     transport.listen({
@@ -270,15 +274,7 @@ export class WatchService implements Disposable {
     }
     if (outcome.status !== 'up') place.badAt = Math.max(place.badAt, dueAt);
     const isCalled = place.rounds.isVoter(node.name) || dueAt <= this.#catchUp.beganAt;
-    const taken = place.rounds.take(node, dueAt, outcome, startedAt, isCalled);
-    if (taken === 'late') {
-      this.#catchUp.late(observation);
-      void this.#keepLate({ target, dueAt, node, outcome }, confirm);
-      return;
-    }
-    this.#catchUp.heard(place.rounds, dueAt, taken === 'reopened');
-    if (taken === 'uncalled') confirm?.();
-    else if (confirm !== null) this.#storedRounds.after({ target: place.name, dueAt }, confirm);
+    this.#takeVote(place, { node, dueAt, outcome, startedAt }, isCalled, confirm);
   }
 
   // What came in meanwhile, over all targets in the order in which it was due.

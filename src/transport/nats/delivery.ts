@@ -16,8 +16,8 @@ export interface DeliveryOptions {
 /** Brings results to the hub, and keeps each until the hub says that it is stored. */
 export interface ReceiptDelivery {
   /**
-   * Takes a new result: it is spooled, then sent before anything that waits. One that is not urgent waits in the spool if as much as
-   * may be is under way.
+   * Takes a new result: it is spooled, then sent before anything that waits. One that is not urgent waits in the spool if as many of
+   * that kind as may be are under way: how many urgent ones have no receipt says nothing of what the hub can take.
    */
   add(id: string, payload: string, isUrgent?: boolean): void;
   /** Sends a result again whose command came again, if it is still here. */
@@ -48,6 +48,8 @@ const logEveryMs = 60_000;
 export function createDelivery({ spool, send, onAllSent, clock, log }: DeliveryOptions): ReceiptDelivery {
   /** What was sent and has no receipt, with the time that it is sent again. */
   const underWay = new Map<string, number>();
+  /** Those of them that were sent whether or not there was room for them. */
+  const urgent = new Set<string>();
   /** What the hub wants later, with the time that it is sent again. */
   const postponed = new Map<string, number>();
   let open = false;
@@ -57,25 +59,36 @@ export function createDelivery({ spool, send, onAllSent, clock, log }: DeliveryO
   let loggedAt = Number.NEGATIVE_INFINITY;
   let timer = clock.after(lookEveryMs, look);
 
-  const post = (id: string, payload: string): void => {
-    if (open && send(payload)) underWay.set(id, clock.elapsed() + receiptMs);
+  const post = (id: string, payload: string, isUrgent: boolean): void => {
+    if (!open || !send(payload)) return;
+    underWay.set(id, clock.elapsed() + receiptMs);
+    if (isUrgent) urgent.add(id);
+  };
+
+  const room = () => window - (underWay.size - urgent.size);
+
+  const endOne = (id: string): boolean => {
+    urgent.delete(id);
+    return underWay.delete(id);
   };
 
   function look(): void {
-    for (const due of [underWay, postponed])
-      for (const [id, until] of due) if (clock.elapsed() >= until) due.delete(id);
+    for (const [id, until] of underWay) if (clock.elapsed() >= until) endOne(id);
+    for (const [id, until] of postponed) if (clock.elapsed() >= until) postponed.delete(id);
     replay();
     timer = clock.after(lookEveryMs, look);
   }
 
   function replay(): void {
-    if (!open || underWay.size >= window || spool.size <= underWay.size + postponed.size) return;
-    const free = window - underWay.size;
-    const waiting = spool.newest(window + postponed.size).filter((id) => !underWay.has(id) && !postponed.has(id));
+    const free = room();
+    if (!open || free <= 0 || spool.size <= underWay.size + postponed.size) return;
+    const waiting = spool
+      .newest(window + urgent.size + postponed.size)
+      .filter((id) => !underWay.has(id) && !postponed.has(id));
     // The newest first, but in order: a later result of a target tells the hub that no earlier one comes.
     for (const id of waiting.slice(0, free).toReversed()) {
       const payload = spool.payload(id);
-      if (payload !== null) post(id, payload);
+      if (payload !== null) post(id, payload, false);
     }
   }
 
@@ -88,15 +101,15 @@ export function createDelivery({ spool, send, onAllSent, clock, log }: DeliveryO
   return {
     add(id, payload, isUrgent = true) {
       spool.put(id, payload);
-      if (isUrgent || underWay.size < window) post(id, payload);
+      if (isUrgent || room() > 0) post(id, payload, isUrgent);
     },
     repeat(id) {
       const payload = spool.payload(id);
-      if (payload !== null) post(id, payload);
+      if (payload !== null) post(id, payload, true);
     },
     hear({ ticket: id, state, reason, discarded = state === 'refused' ? 1 : 0, skipped: left = 0 }) {
       if (state === 'later') {
-        if (underWay.delete(id)) postponed.set(id, clock.elapsed() + laterMs);
+        if (endOne(id)) postponed.set(id, clock.elapsed() + laterMs);
         return;
       }
       refused += discarded;
@@ -105,7 +118,7 @@ export function createDelivery({ spool, send, onAllSent, clock, log }: DeliveryO
         log.warn({ reason, count: discarded, total: refused }, 'the hub refused results');
         loggedAt = clock.elapsed();
       }
-      underWay.delete(id);
+      endOne(id);
       postponed.delete(id);
       spool.remove(id);
       replay();
@@ -114,6 +127,7 @@ export function createDelivery({ spool, send, onAllSent, clock, log }: DeliveryO
     pause() {
       open = false;
       underWay.clear();
+      urgent.clear();
       postponed.clear();
     },
     resume() {

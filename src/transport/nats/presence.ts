@@ -77,7 +77,8 @@ export function createPresence(enrolled: PresentNode, clock: Clock, range: Proto
   let info = enrolled;
   let reason: string | null = 'it has not reported since the hub started';
   let unheard = true;
-  let keepsTime = false;
+  // Until its first report, which is where an older version says otherwise: what it is to watch is ready for it then.
+  let keepsTime = true;
   let refusedResults = 0;
   let reportedAt = Number.NEGATIVE_INFINITY;
 

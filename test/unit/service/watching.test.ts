@@ -37,11 +37,13 @@ function hub(...names: readonly string[]) {
   const assignments: { node: string; assignment: Assignment }[] = [];
   const asked: string[] = [];
   const late: LateObservation[] = [];
+  const answers = { held: Promise.resolve() };
   let listener: NodeListener | null = null;
   const transport: Transport = {
     nodes: () => [...nodes.values()],
     async run(node) {
       asked.push(node);
+      await answers.held;
       return up();
     },
     assign(node, assignment) {
@@ -61,12 +63,13 @@ function hub(...names: readonly string[]) {
   });
   const watch = (name: string, selection: NodeSelection = all, everyMs = 60_000, host = `${name}.example.com:443`) => {
     const rounds: CollectedRound[] = [];
+    const left = { skipped: 0 };
     const spec = CheckSpec.parse({ type: 'tcp', host });
     const watched = watching.watch(
       { name, spec, schedule: { kind: 'every', everyMs }, nodes: selection },
-      { hasVerdict, round: (round) => void rounds.push(round), skipped: () => {} },
+      { hasVerdict, round: (round) => void rounds.push(round), skipped: (count) => void (left.skipped += count) },
     );
-    return { rounds, watched };
+    return { rounds, left, watched };
   };
   const targetsOf = (node: string) =>
     assignments.findLast((one) => one.node === node)?.assignment.targets.map(({ name }) => name) ?? [];
@@ -84,7 +87,7 @@ function hub(...names: readonly string[]) {
       [{ target, revision: revisionOf(target), dueAt, outcome: up(), startedAt: dueAt, ...changes }],
       settle,
     );
-  return { clock, nodes, assignments, asked, late, watching, watch, targetsOf, see };
+  return { clock, nodes, assignments, asked, answers, late, watching, watch, targetsOf, see };
 }
 
 test('many targets are one assignment for each node, and one that does not change is not sent again', async () => {
@@ -182,6 +185,45 @@ test('a node that does not keep the time is asked when the target is due, beside
   expect(rounds.map(({ votes }) => votes.map(({ outcome }) => outcome.status))).toEqual([['unknown', 'up']]);
   watching[Symbol.dispose]();
   expect(clock.pending).toBe(0);
+});
+
+test('what a node is asked for is waited for when the target is due again meanwhile, and only that one is left out', async () => {
+  const { clock, nodes, asked, answers, watch, watching } = hub('old');
+  nodes.set('old', status('old', { keepsTime: false }));
+  const { promise, resolve } = Promise.withResolvers<void>();
+  answers.held = promise;
+  const { rounds, left } = watch('shop', all, 2_000);
+  while (asked.length === 0) await clock.advance(100);
+  const first = clock.now();
+  await clock.advance(3_000);
+  expect([asked.length, rounds.length, left.skipped]).toEqual([1, 0, 0]);
+  resolve();
+  await clock.advance(500);
+  expect(rounds.map(({ votes }) => votes.map(({ outcome }) => outcome.status))).toEqual([['up']]);
+  expect(first - (rounds[0]?.dueAt ?? 0)).toBeLessThan(100);
+  await clock.advance(2_000);
+  expect([left.skipped, rounds.length, asked.length]).toEqual([1, 2, 2]);
+  watching[Symbol.dispose]();
+});
+
+test('what a node was asked for is kept as late when it came to the next due time by itself before it answered', async () => {
+  const { clock, nodes, asked, answers, late, see, watch, watching } = hub('de1');
+  nodes.set('de1', status('de1', { keepsTime: false }));
+  const { promise, resolve } = Promise.withResolvers<void>();
+  answers.held = promise;
+  const { rounds } = watch('shop', all, 2_000);
+  while (asked.length === 0) await clock.advance(100);
+  const dueAt = Math.floor(clock.now() / 100) * 100 - 100;
+  nodes.set('de1', status('de1'));
+  await clock.advance(4_000);
+  const next = createNextDue({ kind: 'every', everyMs: 2_000 }, 'shop')(dueAt + 200) ?? 0;
+  see('de1', 'shop', next);
+  await clock.advance(1_000);
+  expect(rounds.map((round) => round.dueAt)).toEqual([next]);
+  resolve();
+  await clock.advance(10_000);
+  expect(late).toMatchObject([{ target: 'shop', dueAt: next - 2_000, outcome: { status: 'up' } }]);
+  watching[Symbol.dispose]();
 });
 
 test('what is of another revision or of a node that was not asked is no vote, what is late is kept as late, and who waits is told once it is stored', async () => {

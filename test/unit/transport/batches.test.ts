@@ -163,3 +163,25 @@ test('what has no receipt is sent again in its order, of more than fits under wa
   delivery.close();
   spool.close();
 });
+
+test('however many urgent results have no receipt, healthy ones are sent, up to as many as may be under way', async () => {
+  const clock = new FakeClock();
+  const { log } = memoryLog();
+  const spool = openSpool({ path: ':memory:', longestMs: 600_000, most: 10_000, clock, log });
+  const sent: string[] = [];
+  const delivery = createDelivery({ spool, send: (payload) => sent.push(payload) > 0, clock, log });
+  delivery.resume();
+  for (let number = 0; number < 2_000; number += 1) delivery.add(`urgent ${number}`, 'urgent');
+  for (let number = 0; number < 1_030; number += 1) delivery.add(`healthy ${number}`, `healthy ${number}`, false);
+  expect(sent.slice(0, 2_000).every((payload) => payload === 'urgent')).toBe(true);
+  expect([sent.length, sent.at(-1), delivery.unsent]).toEqual([3_024, 'healthy 1023', 6]);
+  delivery.hear({ ticket: 'urgent 0', state: 'stored', reason: null });
+  expect(sent).toHaveLength(3_024);
+  delivery.hear({ ticket: 'healthy 0', state: 'stored', reason: null });
+  expect([sent.at(-1), delivery.unsent]).toEqual(['healthy 1029', 5]);
+  // What has no receipt for so long is sent again.
+  await clock.advance(91_000);
+  expect(sent).toHaveLength(3_025 + 1_024);
+  delivery.close();
+  spool.close();
+});

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { watchingSince } from '#protocol/watching.ts';
 import { createPresence } from '#transport/nats/presence.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 import { report } from '../../support/rogue-node.ts';
@@ -68,4 +69,13 @@ test('what a node of this process keeps comes without NATS: its first report say
   const presence = createPresence(nodeInfo('de1'), new FakeClock());
   presence.hear(report({ spooled: 2, unsent: 0 }), true);
   expect(presence.hasSentAll).toBe(true);
+});
+
+test('a node is taken to keep the time until its first report says that its version does not', () => {
+  const presence = createPresence(nodeInfo('de1'), new FakeClock(), [1, 9]);
+  expect(presence.status).toMatchObject({ online: false, keepsTime: true });
+  presence.hear(report({ protocol: [1, watchingSince - 1] }));
+  expect(presence.status).toMatchObject({ online: true, keepsTime: false });
+  presence.hear(report({ protocol: [1, watchingSince] }));
+  expect(presence.status).toMatchObject({ online: true, keepsTime: true });
 });
