@@ -8,7 +8,7 @@ import { query } from '../../support/program.ts';
 import { cpuSeconds, memoryBytes, startHelper } from '../tools/processes.ts';
 import { figure, printTable } from '../tools/table.ts';
 import type { Arrivals } from '../monitor/servers.ts';
-import { type Hub, skippedRounds, startHub, storedBetween, tellWarnings } from './hub.ts';
+import { type Hub, skippedRounds, startHub, storedBetween, tellUnknown, tellWarnings } from './hub.ts';
 
 // One real node of a machine of its own that connects to real servers every second, as often as asked for and beyond what it can: it
 // has to leave out rounds, and to go on.
@@ -61,6 +61,7 @@ async function measure(perSecond: number, seconds: number): Promise<string[]> {
     await pause(settleMs);
     if (node.exitCode !== null) throw new Error(`the node ended with ${node.exitCode}`);
     tellWarnings(hub);
+    tellUnknown(hub, from, to);
     const { stored, unknown } = storedBetween(hub, from, to);
     const cost = (index: number) => figure((((after[index] ?? 0) - (before[index] ?? 0)) * 1e6) / stored);
     return [
