@@ -132,8 +132,8 @@ async function checkHere(
       const verdictOf: LateVote['verdictOf'] = (statuses) => listeners.verdictOf(target, dueAt, statuses);
       const late = { target, dueAt, vote: { node, outcome }, at: clock.now() };
       const stored = await store.recordLate(isOfEarlierCheck === true ? late : { ...late, verdictOf });
-      // One that was asked for by a command waits for its receipt by this name.
-      remote?.stored(formatRunName({ target, dueAt }));
+      // One that was asked for by a command waits for its receipt by this name. That of an earlier check says nothing of this round.
+      if (isOfEarlierCheck !== true) remote?.stored(formatRunName({ target, dueAt }));
       if (stored === 'revised') listeners.pastChanged(target);
     },
     absence: remote === null || store === null ? null : absenceOf(remote, store, environment.isHandedOver),

@@ -17,8 +17,8 @@ export function createTextParts(partBytes: number, reused = 0): TextParts {
   let used = 0;
 
   function roomFor(length: number): Buffer {
-    const isUsual = length <= partBytes;
-    return (isUsual && free.length >= reused && free.shift()) || Buffer.allocUnsafeSlow(Math.max(partBytes, length));
+    const again = length <= partBytes && free.length >= reused ? free.shift() : undefined;
+    return again ?? Buffer.allocUnsafeSlow(Math.max(partBytes, length));
   }
 
   function end(): Uint8Array | null {

@@ -127,13 +127,19 @@ test('a batch is not parsed before its turn, and the hub may have it skipped or 
   ]);
 });
 
-test('a node forgets what the hub skipped, counts it, and sends again later what it is to send later', async () => {
+/** A delivery of a node that is connected, with room for so many results, and what it has sent. */
+function openDelivery(most: number) {
   const clock = new FakeClock();
   const { log } = memoryLog();
-  const spool = openSpool({ path: ':memory:', longestMs: 600_000, most: 100, clock, log });
+  const spool = openSpool({ path: ':memory:', longestMs: 600_000, most, clock, log });
   const sent: string[] = [];
   const delivery = createDelivery({ spool, send: (payload) => sent.push(payload) > 0, clock, log });
   delivery.resume();
+  return { clock, spool, sent, delivery };
+}
+
+test('a node forgets what the hub skipped, counts it, and sends again later what it is to send later', async () => {
+  const { clock, spool, sent, delivery } = openDelivery(100);
   delivery.add('a', 'A');
   delivery.add('b', 'B');
   delivery.hear({ ticket: 'a', state: 'stored', reason: 'hub overload', skipped: 256 });
@@ -165,12 +171,7 @@ test('what has no receipt is sent again in its order, of more than fits under wa
 });
 
 test('however many urgent results have no receipt, healthy ones are sent, up to as many as may be under way', async () => {
-  const clock = new FakeClock();
-  const { log } = memoryLog();
-  const spool = openSpool({ path: ':memory:', longestMs: 600_000, most: 10_000, clock, log });
-  const sent: string[] = [];
-  const delivery = createDelivery({ spool, send: (payload) => sent.push(payload) > 0, clock, log });
-  delivery.resume();
+  const { clock, spool, sent, delivery } = openDelivery(10_000);
   for (let number = 0; number < 2_000; number += 1) delivery.add(`urgent ${number}`, 'urgent');
   for (let number = 0; number < 1_030; number += 1) delivery.add(`healthy ${number}`, `healthy ${number}`, false);
   expect(sent.slice(0, 2_000).every((payload) => payload === 'urgent')).toBe(true);
