@@ -6,26 +6,45 @@ const mostSpans = 200;
 
 /** When results of which nodes were skipped because this process is overloaded: what is missing of them is not the fault of the node. */
 export class ShedSpans {
+  /** Of each node, in order of time; no two of them overlap. */
   readonly #spans = new Map<string, DueSpan[]>();
 
   /** Results of a node that were due then were skipped, or are read only after later ones. `now` in milliseconds since the epoch. */
   add(node: string, { from, until }: DueSpan, now: number): void {
-    const kept: DueSpan[] = [];
+    const spans = this.#spans.get(node) ?? [];
+    if (spans.length === 0) this.#spans.set(node, spans);
+    const begin = firstWhere(spans, (span) => span.until >= from);
+    let end = begin;
     const whole = { from, until };
-    for (const span of this.#spans.get(node) ?? []) {
-      if (span.until <= now - keptMs) continue;
-      if (span.from <= until && span.until >= from) {
-        whole.from = Math.min(whole.from, span.from);
-        whole.until = Math.max(whole.until, span.until);
-      } else kept.push(span);
+    for (let span = spans[end]; span !== undefined && span.from <= until; span = spans[end]) {
+      whole.from = Math.min(whole.from, span.from);
+      whole.until = Math.max(whole.until, span.until);
+      end += 1;
     }
-    kept.push(whole);
-    this.#spans.set(node, kept.length > mostSpans ? kept.slice(-mostSpans) : kept);
+    spans.splice(begin, end - begin, whole);
+    const over = firstWhere(spans, (span) => span.until > now - keptMs);
+    const surplus = Math.max(over, spans.length - mostSpans);
+    if (surplus > 0) spans.splice(0, surplus);
   }
 
   /** Whether a result of this node that was due then may have been skipped. */
   has(node: string, dueAt: number): boolean {
-    for (const { from, until } of this.#spans.get(node) ?? []) if (from <= dueAt && dueAt <= until) return true;
-    return false;
+    // An overloaded process asks this for each node of hundreds of rounds a second.
+    const spans = this.#spans.get(node);
+    if (spans === undefined) return false;
+    const span = spans[firstWhere(spans, ({ until }) => until >= dueAt)];
+    return span !== undefined && span.from <= dueAt;
   }
+}
+
+// The index of the first span of which this is true, if it is true of all after it: their number if it is of none.
+function firstWhere(spans: readonly DueSpan[], isSo: (span: DueSpan) => boolean): number {
+  let [low, high] = [0, spans.length];
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    const span = spans[middle];
+    if (span !== undefined && isSo(span)) high = middle;
+    else low = middle + 1;
+  }
+  return low;
 }
