@@ -6,12 +6,13 @@ import { messageOf } from '#kernel/errors.ts';
 import { faultOfPasswordHash } from '#kernel/password.ts';
 import { isExposed } from '#kernel/private-files.ts';
 import { Secret } from '#kernel/secret.ts';
+import { createRests, inTurns } from '#kernel/turns.ts';
 import { type Config, resolveConfig, type ValidatedTarget } from './config.ts';
 import { type ReadFiles, resolveContacts } from './delivery.ts';
 import { discoverTargets } from './lists/discover.ts';
 import type { EnvironmentVariables } from './read/environment.ts';
 import { readEnrolled } from './shape/enrolled.ts';
-import { validateConfig } from './check/validate.ts';
+import { validationSteps } from './check/validate.ts';
 import { askOnce, type ReadList } from './lists/listed-targets.ts';
 import { find, type SourceNode, problemAt } from './read/located.ts';
 import { merge } from './read/merge.ts';
@@ -26,7 +27,7 @@ import { explainSystemError, readSources, type SourceText } from './read/source.
 import { type ConfigFile, usualData } from './shape/schema.ts';
 import { Nats } from './shape/sections.ts';
 import { withFiles } from './shape/spec-files.ts';
-import { readYaml } from './read/yaml.ts';
+import { type YamlDocument, yamlSteps } from './read/yaml.ts';
 
 export interface LoadOptions {
   /** A YAML file, or a folder of them. */
@@ -62,7 +63,8 @@ export async function loadWhole({
 }: LoadOptions): Promise<{ readonly config: Config; readonly whole: WholeFile }> {
   const { folder, sources: written } = await readSources(path);
   const sources = written.map((source) => (source.file === instead?.file ? instead : source));
-  const read = sources.map((source, order) => readYaml(source, order, env));
+  const read: YamlDocument[] = [];
+  for (const [order, source] of sources.entries()) read.push(await inTurns(yamlSteps(source, order, env), systemClock));
   const problems: Problem[] = read.flatMap((one) => one.problems);
   if (read.some(({ wellFormed }) => !wellFormed)) throw configError(problems);
 
@@ -72,7 +74,7 @@ export async function loadWhole({
   const data = resolve(folder, typeof place === 'string' ? place : usualData);
   const discovered = await discoverTargets(merged.root, { folder, data, onFile, env, read: readList });
   problems.push(...discovered.problems);
-  const validated = validateConfig(discovered.root, enrolled, mayNodesCome);
+  const validated = await inTurns(validationSteps(discovered.root, enrolled, mayNodesCome), systemClock);
   const logos = await readLogos(merged.root, { folder, problems, onFile });
   const languages = await readLanguageFiles(merged.root, { folder, problems, onFile });
   const files = { ...(await readNamedFiles(merged.root, folder, problems, onFile)), logos, languages };
@@ -102,25 +104,21 @@ async function fillSpecs(
   { folder, onFile, problems }: DefaultsContext,
 ): Promise<{ readonly targets: readonly ValidatedTarget[]; readonly exposed: readonly string[] }> {
   const exposed: string[] = [];
-  const filled = await Promise.all(
-    targets.map(async (target) => {
-      const path = ['targets', target.name];
-      const filled = await withFiles(target.spec, async (option, written) => {
-        const file = resolve(folder, written);
-        onFile(file);
-        const text = await readText(
-          file,
-          faultOfSecret,
-          (what) => problemAt(root, [...path, ...option], what),
-          problems,
-        );
-        if (text !== null && (await isExposed(file))) exposed.push(file);
-        return text;
-      });
-      if (typeof filled === 'string') problems.push(problemAt(root, path, filled));
-      return filled === null || typeof filled === 'string' ? target : { ...target, spec: filled };
-    }),
-  );
+  const filled: ValidatedTarget[] = [];
+  const rest = createRests(systemClock);
+  for (const target of targets) {
+    await rest();
+    const path = ['targets', target.name];
+    const spec = await withFiles(target.spec, async (option, written) => {
+      const file = resolve(folder, written);
+      onFile(file);
+      const text = await readText(file, faultOfSecret, (what) => problemAt(root, [...path, ...option], what), problems);
+      if (text !== null && (await isExposed(file))) exposed.push(file);
+      return text;
+    });
+    if (typeof spec === 'string') problems.push(problemAt(root, path, spec));
+    filled.push(spec === null || typeof spec === 'string' ? target : { ...target, spec });
+  }
   return { targets: filled, exposed };
 }
 

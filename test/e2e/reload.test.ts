@@ -13,7 +13,7 @@ data: watchpost.db
 http: { listen: 127.0.0.1:0${http} }
 targets: { shop: { check: http, host: "${target.url}", every: 1s, timeout: 900ms } }
 ${more}`;
-  const { url, logged, end } = await program.start(config(''));
+  const { url, log, logged, end } = await program.start(config(''));
   const reload = async (text: string) => {
     await writeFile(join(program.folder, 'watchpost.yaml'), text);
     const answer = await fetch(`${url}/-/reload`, { method: 'POST' });
@@ -71,6 +71,8 @@ ${more}`;
   expect(await page()).toBe(200);
   await logged(/^some changes take effect after a restart/);
   await eventually(10_000, () => expect(target.requests).toBeGreaterThan(4));
+  // Each was asked for: none came because a file had changed meanwhile.
+  expect(log.filter(({ cause }) => cause === 'the files changed')).toEqual([]);
   expect(await end('SIGTERM')).toEqual({ code: 0, signal: null });
 });
 

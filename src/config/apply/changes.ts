@@ -54,7 +54,12 @@ export interface ChangesOptions {
 }
 
 /** Looks for changes every so often until it is disposed. */
-export function watchForChanges({ clock, log, everyMs, fingerprint, onChange }: ChangesOptions): Disposable {
+export interface ChangeWatch extends Disposable {
+  /** To be awaited before the files are read for another reason: what is changed by then is no change any more. */
+  aboutToRead(): Promise<void>;
+}
+
+export function watchForChanges({ clock, log, everyMs, fingerprint, onChange }: ChangesOptions): ChangeWatch {
   let known: string | null = null;
   let last: string | null = null;
   let failures = 0;
@@ -87,6 +92,10 @@ export function watchForChanges({ clock, log, everyMs, fingerprint, onChange }: 
   }
 
   return {
+    async aboutToRead() {
+      // Files that cannot be looked at are reported by who reads them.
+      known = await fingerprint().catch(() => known);
+    },
     [Symbol.dispose]() {
       isOver = true;
       timer[Symbol.dispose]();

@@ -2,6 +2,7 @@ import type { Clock } from '#kernel/clock.ts';
 import { createInTurn } from '#kernel/concurrency.ts';
 import { WatchpostError } from '#kernel/errors.ts';
 import type { Log } from '#kernel/log.ts';
+import { inTurns, type Steps } from '#kernel/turns.ts';
 import { watchForChanges } from './changes.ts';
 import type { Config } from '../config.ts';
 import type { TargetEditor } from '../edit/edit-targets.ts';
@@ -91,6 +92,19 @@ function keepingFixed(started: Config, next: Config): Config {
   return { ...next, data, hubs, http: { ...next.http, host, port, admin, connections } };
 }
 
+// An unchanged target stays the same object, so that nothing has to compare it again and it is in memory once.
+function* keepingTargets(before: Config, next: Config): Steps<Config> {
+  const known = new Map(before.targets.map((target) => [target.name, target]));
+  yield;
+  const targets: Config['targets'][number][] = [];
+  for (const target of next.targets) {
+    const old = known.get(target.name);
+    targets.push(old !== undefined && isSame(old, target) ? old : target);
+    yield;
+  }
+  return { ...next, targets };
+}
+
 /** Reloads when it is asked to and when the files change. */
 export function createReloader(options: ReloaderOptions): Reloader {
   const { source, clock, log, prepare = () => () => {}, apply, onReloaded } = options;
@@ -107,7 +121,7 @@ export function createReloader(options: ReloaderOptions): Reloader {
     let putIntoForce: () => void;
     try {
       loaded = await source.load();
-      next = keepingFixed(started, loaded);
+      next = await inTurns(keepingTargets(inForce, keepingFixed(started, loaded)), clock);
       putIntoForce = await prepare(next);
     } catch (error) {
       if (!(error instanceof WatchpostError)) throw error;
@@ -130,6 +144,7 @@ export function createReloader(options: ReloaderOptions): Reloader {
 
   const reload = async (cause: string) =>
     inTurn(async () => {
+      await watching?.aboutToRead();
       const result = await reloadNow(cause);
       reports = [{ at: clock.now(), cause, result }, ...reports].slice(0, mostReports);
       return result;

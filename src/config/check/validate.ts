@@ -1,6 +1,7 @@
 import { channelTypes } from '#channels/index.ts';
 import { type AnyCheck, checkOf, CheckSpec } from '#checks/index.ts';
 import { isRecord } from '#kernel/json.ts';
+import { atOnce, type Steps } from '#kernel/turns.ts';
 import { formatDuration } from '#kernel/units.ts';
 import { needsObjective, refusalOf, type Rule } from '#monitor/judge/rule.ts';
 import type { Target } from '#monitor/judge/target.ts';
@@ -36,13 +37,20 @@ export interface Validation {
  * the wrong parts are left out for that. `enrolled` are the names of the nodes on other machines; where
  * others may come, any may be named.
  */
-export function validateConfig(
+export function validateConfig(written: SourceNode): Validation {
+  return atOnce(validationSteps(written, [], false));
+}
+
+/** The same in steps. */
+export function* validationSteps(
   written: SourceNode,
-  enrolled: readonly string[] = [],
-  mayNodesCome = false,
-): Validation {
+  enrolled: readonly string[],
+  mayNodesCome: boolean,
+): Steps<Validation> {
   const { root, problems: short } = spellOut(written);
+  yield;
   const { output, issues: all } = validate(ConfigFile(), root.value);
+  yield;
   const issues = [...all.filter(({ path }) => path[0] !== 'service'), ...serviceIssues(root)];
   const problems = [
     ...short,
@@ -54,6 +62,7 @@ export function validateConfig(
     ...unconnectedHub(root),
     ...evidenceElsewhere(root),
   ];
+  yield;
   const sound = output === null ? without(root.value, issues) : root.value;
   const file = output ?? validate(ConfigFile(), sound).output;
   if (file === null) return { problems: eachOnce(problems), file, targets: [], root };
@@ -62,6 +71,7 @@ export function validateConfig(
   const targets: ValidatedTarget[] = [];
   for (const name of find(root, ['targets'])?.children.keys() ?? []) {
     if (!Object.hasOwn(file.targets ?? {}, name)) continue;
+    yield;
     const found = judgeTarget(name, root, everyMs);
     problems.push(...found.problems);
     if (found.target === null) continue;
@@ -70,6 +80,7 @@ export function validateConfig(
     targets.push(found.target);
     problems.push(...unfitRules(found.target, file, root));
   }
+  yield;
   problems.push(
     ...impossibleRules(targets, file, root, nodeCount(root)),
     ...unmeasurableObjectives(targets, file, root),

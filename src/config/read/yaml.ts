@@ -1,20 +1,26 @@
 import {
   type Alias,
+  Composer,
+  type CST,
+  type Document,
   isAlias,
   isMap,
   isScalar,
   isSeq,
+  Lexer,
   LineCounter,
   type Pair,
-  parseDocument,
   type ParsedNode,
+  Parser,
   type Scalar,
   type YAMLError,
   type YAMLMap,
+  YAMLParseError,
 } from 'yaml';
 import { singleLine } from '#kernel/text.ts';
 import { type EnvironmentVariables, expand } from './environment.ts';
 import { container, leaf, type SourceNode, placeOf, type SourceRange, type Text, within } from './located.ts';
+import { atOnce, type Steps } from '#kernel/turns.ts';
 import type { ErrorPath } from '#kernel/wording.ts';
 import type { Problem } from './problem.ts';
 import type { SourceText } from './source.ts';
@@ -30,25 +36,23 @@ export interface YamlDocument {
 const aliasBudget = 100_000;
 const deepest = 64;
 
+// How many words of a file are read in one step.
+const wordsAtOnce = 64;
+
 /** One YAML file as a value that knows its places, with anchors, merge keys and `${ENV}` resolved. */
 export function readYaml(source: SourceText, order: number, env: EnvironmentVariables): YamlDocument {
-  return read(source, order, env);
+  return atOnce(yamlSteps(source, order, env));
 }
 
 /** A YAML file of another program: `${` means nothing in it, and `!!binary` is known. */
 export function readForeignYaml(source: SourceText, order: number): YamlDocument {
-  return read(source, order, null);
+  return atOnce(yamlSteps(source, order, null));
 }
 
-function read(source: SourceText, order: number, env: EnvironmentVariables | null): YamlDocument {
+/** The same in steps: ten thousand targets take about a second. Without `env` it is a file of another program. */
+export function* yamlSteps(source: SourceText, order: number, env: EnvironmentVariables | null): Steps<YamlDocument> {
   const lines = new LineCounter();
-  const document = parseDocument(source.text, {
-    lineCounter: lines,
-    prettyErrors: false,
-    strict: true,
-    uniqueKeys: false,
-    customTags: env === null ? ['binary'] : null,
-  });
+  const document = yield* documentSteps(source.text, lines, env === null ? ['binary'] : null);
   const text: Text = { file: source.file, order, text: source.text, lines };
   const top: SourceRange = { text, start: 0, end: source.text.length };
   const nothing = container(top, top, new Map(), false);
@@ -67,6 +71,30 @@ function read(source: SourceText, order: number, env: EnvironmentVariables | nul
     message: 'expected keys such as "targets:" at the top of the file',
   };
   return { root: nothing, problems: [problem], wellFormed: false };
+}
+
+// As `parseDocument` of the library does it, in one go.
+function* documentSteps(text: string, lines: LineCounter, customTags: ['binary'] | null): Steps<Document.Parsed> {
+  const parser = new Parser(lines.addNewLine);
+  const tokens: CST.Token[] = [];
+  lines.addNewLine(0);
+  let words = 0;
+  for (const word of new Lexer().lex(text)) {
+    for (const token of parser.next(word)) tokens.push(token);
+    words += 1;
+    if (words % wordsAtOnce === 0) yield;
+  }
+  for (const token of parser.end()) tokens.push(token);
+  yield;
+  const composer = new Composer({ strict: true, uniqueKeys: false, customTags });
+  const [first, second] = composer.compose(tokens, true, text.length);
+  yield;
+  if (first === undefined) throw new Error('a text without a document');
+  if (second !== undefined) {
+    const [start, end] = second.range;
+    first.errors.push(new YAMLParseError([start, end], 'MULTIPLE_DOCS', 'it contains another document'));
+  }
+  return first;
 }
 
 class YamlWalk {

@@ -114,7 +114,8 @@ async function reloadAgain({ url }: Running, signal: AbortSignal): Promise<numbe
     if (signal.aborted) break;
     turn += 1;
     await writeFile(join(program.folder, 'watchpost.yaml'), configuration(turn));
-    const answer = await fetch(`${url}/-/reload`, { method: 'POST' });
+    // On a connection of its own: one that waited may be closed while this is on its way, and it is not to be asked twice.
+    const answer = await fetch(`${url}/-/reload`, { method: 'POST', headers: { connection: 'close' } });
     if (!answer.ok) throw new Error(`the reload was answered with ${answer.status}: ${await answer.text()}`);
   }
   return turn;

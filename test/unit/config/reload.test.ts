@@ -5,10 +5,13 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { fingerprintOf, watchForChanges } from '#config/apply/changes.ts';
 import type { Config } from '#config/config.ts';
 import { openConfigSource } from '#config/apply/config-source.ts';
+import { validationSteps } from '#config/check/validate.ts';
 import { loadConfig } from '#config/load.ts';
+import { yamlSteps } from '#config/read/yaml.ts';
 import { createReloader } from '#config/apply/reload.ts';
 import { isSame } from '#config/apply/same.ts';
 import { WatchpostError } from '#kernel/errors.ts';
+import type { Steps } from '#kernel/turns.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 import { memoryLog } from '../../support/memory-log.ts';
 import { silentLog } from '../../support/metrics.ts';
@@ -134,6 +137,68 @@ test('files that were written are read within ten seconds, and not again', async
   reloader[Symbol.dispose]();
   expect(clock.pending).toBe(0);
 });
+
+test.each([
+  ['a good file', text('data: other.db')],
+  ['a file with a mistake', text('rules: 5')],
+])('%s that was read because somebody asked is not read again because it changed', async (_, written) => {
+  const { reloader, clock, write } = await start();
+  await clock.advance(60_000);
+  await write(written);
+  // It was looked at once before.
+  await clock.advance(5_000);
+  await reloader.reload('asked');
+  await clock.advance(60_000);
+  // Comes after whatever began by then.
+  await reloader.reload('last');
+  expect(reloader.reports.map(({ cause }) => cause)).toEqual(['last', 'asked']);
+  reloader[Symbol.dispose]();
+});
+
+test('what is written while the files are read is a change', async () => {
+  const { reloader, clock, outcomes, write, reloaded } = await start();
+  await clock.advance(60_000);
+  await write(text('data: other.db'));
+  const asked = reloader.reload('asked');
+  await reloaded;
+  await write(text('data: third.db'));
+  await asked;
+  await clock.advance(11_000);
+  await expect.poll(() => outcomes).toEqual([true, true]);
+  reloader[Symbol.dispose]();
+});
+
+test('a target that says the same stays the same object', async () => {
+  const two = (every: string) =>
+    `targets:\n  shop: { check: tcp, host: "shop.example.com:443" }\n  blog: { check: tcp, host: "blog.example.com:443", every: ${every} }\n`;
+  const { reloader, plans, write } = await start(two('1m'));
+  const before = reloader.inForce.targets;
+  await write(two('2m'));
+  await reloader.reload('asked');
+  const after = plans.at(-1)?.targets ?? [];
+  expect(after.map(({ name }) => name)).toEqual(before.map(({ name }) => name));
+  expect(after.map((target) => before.includes(target))).toEqual(before.map(({ name }) => name === 'shop'));
+  reloader[Symbol.dispose]();
+});
+
+test('reading and judging thousands of targets is work in small steps', () => {
+  const lines = Array.from(
+    { length: 2_000 },
+    (_, index) => `  target${index}: { check: http, host: "http://127.0.0.1:8080/${index}", every: 20s }`,
+  );
+  const reading = counted(yamlSteps({ file: 'x', text: `targets:\n${lines.join('\n')}\n` }, 0, {}));
+  const judging = counted(validationSteps(reading.result.root, [], false));
+  expect(judging.result.targets).toHaveLength(2_000);
+  expect(reading.steps).toBeGreaterThan(500);
+  expect(judging.steps).toBeGreaterThan(2_000);
+});
+
+function counted<Result>(work: Steps<Result>): { readonly steps: number; readonly result: Result } {
+  for (let steps = 1; ; steps += 1) {
+    const step = work.next();
+    if (step.done === true) return { steps, result: step.value };
+  }
+}
 
 test('a change is told once nobody writes any more, and files that cannot be looked at are no change', async () => {
   const clock = new FakeClock();

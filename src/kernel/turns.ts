@@ -1,0 +1,35 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { Clock } from './clock.ts';
+
+/** Work that yields wherever others may come first. */
+export type Steps<Result> = Generator<void, Result, void>;
+
+const turnMs = 8;
+
+/** Does all of it at once. */
+export function atOnce<Result>(steps: Steps<Result>): Result {
+  let step = steps.next();
+  while (step.done !== true) step = steps.next();
+  return step.value;
+}
+
+/** Does it in turns of eight milliseconds, between which the thread does other things. A turn ends between two steps only. */
+export async function inTurns<Result>(steps: Steps<Result>, clock: Pick<Clock, 'elapsed'>): Promise<Result> {
+  const rest = createRests(clock);
+  let step = steps.next();
+  while (step.done !== true) {
+    await rest();
+    step = steps.next();
+  }
+  return step.value;
+}
+
+/** To be called between the steps of work that waits for other things too: lets the thread do those after eight milliseconds. */
+export function createRests(clock: Pick<Clock, 'elapsed'>): () => Promise<void> {
+  let began = clock.elapsed();
+  return async () => {
+    if (clock.elapsed() - began < turnMs) return;
+    await nextTurn();
+    began = clock.elapsed();
+  };
+}

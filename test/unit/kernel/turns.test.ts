@@ -1,0 +1,67 @@
+import { describe, expect, test } from 'vitest';
+import { atOnce, createRests, inTurns, type Steps } from '#kernel/turns.ts';
+
+function* counting(to: number, done: number[]): Steps<string> {
+  for (let step = 1; step <= to; step += 1) {
+    done.push(step);
+    yield;
+  }
+  return 'all';
+}
+
+/** A clock that goes on by so many milliseconds each time it is looked at. */
+function steppingClock(ms: number) {
+  let now = 0;
+  return { elapsed: () => (now += ms) };
+}
+
+/** How often others had their turn until the promise was settled. */
+async function turnsMeanwhile(work: Promise<unknown>): Promise<number> {
+  let turns = 0;
+  let timer = setImmediate(function again() {
+    turns += 1;
+    timer = setImmediate(again);
+  });
+  await Promise.allSettled([work]);
+  clearImmediate(timer);
+  return turns;
+}
+
+describe('work in steps', () => {
+  test('all at once gives the result, and others wait', () => {
+    const done: number[] = [];
+    expect(atOnce(counting(100, done))).toBe('all');
+    expect(done).toHaveLength(100);
+  });
+
+  test.each([
+    ['a step takes as long as a turn: others come after each', 8, 20, 20],
+    ['four steps are a turn', 2, 20, 5],
+    ['all of it is less than a turn', 0.1, 20, 0],
+  ])('%s', async (_, ms, steps, others) => {
+    const done: number[] = [];
+    const work = inTurns(counting(steps, done), steppingClock(ms));
+    const turns = await turnsMeanwhile(work);
+    expect(await work).toBe('all');
+    expect(done).toEqual(Array.from({ length: steps }, (__, index) => index + 1));
+    expect(turns).toBeGreaterThanOrEqual(others - 1);
+    expect(turns).toBeLessThanOrEqual(others + 1);
+  });
+
+  test('an error of a step is that of the whole', async () => {
+    const failing = function* (): Steps<never> {
+      yield;
+      throw new Error('broken');
+    };
+    expect(() => atOnce(failing())).toThrow('broken');
+    await expect(inTurns(failing(), steppingClock(1))).rejects.toThrow('broken');
+  });
+
+  test('work that waits for other things rests as well', async () => {
+    const rest = createRests(steppingClock(8));
+    const work = (async () => {
+      for (let step = 0; step < 5; step += 1) await rest();
+    })();
+    expect(await turnsMeanwhile(work)).toBeGreaterThanOrEqual(4);
+  });
+});
