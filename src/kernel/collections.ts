@@ -1,6 +1,6 @@
 import { constants, type NodeGCPerformanceDetail, type PerformanceEntry, PerformanceObserver } from 'node:perf_hooks';
 import { getHeapSpaceStatistics } from 'node:v8';
-import { allowGarbage, allowedGarbage, leastGarbage } from './startup-garbage.ts';
+import { allowGarbage, allowedGarbage, leastGarbage } from './garbage.ts';
 
 // What a request meets while one runs takes as long as it does, and 99 of 100 requests shall meet none.
 const wantedShare = 0.01;

@@ -1,6 +1,6 @@
 import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8';
 import type { Clock } from './clock.ts';
-import { collectGarbage, limitGarbage } from './startup-garbage.ts';
+import { collectGarbage, limitGarbage } from './garbage.ts';
 
 // What waits a second to be stored with others is dead before it counts as old.
 const wantedBytes = 4e6;

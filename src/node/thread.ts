@@ -5,7 +5,7 @@ import { systemClock } from '#kernel/clock.ts';
 import { createPunctualClock } from '#kernel/punctual.ts';
 import { systemRandom } from '#kernel/random.ts';
 import { nameSourcesInStackTraces } from '#kernel/stack-traces.ts';
-import { collectGarbage } from '#kernel/startup-garbage.ts';
+import { collectGarbage } from '#kernel/garbage.ts';
 import { createStopWatch, type StopWatch } from '#kernel/stop-watch.ts';
 import { startAgent } from './agent.ts';
 import type { AgentOptions, NodeMessage, HubMessage } from './ports.ts';

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { keepCollectionsRare } from '#kernel/collections.ts';
-import { allowedGarbage, collectGarbage } from '#kernel/startup-garbage.ts';
+import { allowedGarbage, collectGarbage } from '#kernel/garbage.ts';
 
 // Prints how much garbage is allowed after a start, and after some was made as fast as can be.
 

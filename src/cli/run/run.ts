@@ -10,7 +10,7 @@ import { createLog, type LogLevel } from '#kernel/log.ts';
 import { keepMallocSmall } from '#kernel/malloc.ts';
 import { systemRandom } from '#kernel/random.ts';
 import { keepCollectionsRare } from '#kernel/collections.ts';
-import { collectStartupGarbage } from '#kernel/startup-garbage.ts';
+import { collectStartupGarbage } from '#kernel/garbage.ts';
 import { widenYoungGeneration } from '#kernel/young-generation.ts';
 import { urlOfDaemon } from '../shared/ask-daemon.ts';
 import { paintOf } from '../shared/paint.ts';

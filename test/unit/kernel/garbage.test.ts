@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 
-const child = new URL('../../support/startup-garbage-child.ts', import.meta.url).pathname;
+const child = new URL('../../support/garbage-child.ts', import.meta.url).pathname;
 
 test('what starting made and nothing needs is collected half a minute after the start', async () => {
   const { stdout } = await promisify(execFile)(process.execPath, ['--no-warnings', child]);

@@ -1,5 +1,5 @@
 import { getHeapStatistics } from 'node:v8';
-import { collectStartupGarbage } from '#kernel/startup-garbage.ts';
+import { collectStartupGarbage } from '#kernel/garbage.ts';
 import { FakeClock } from './fake-clock.ts';
 
 // Makes old objects that are garbage, and prints how many bytes V8 has for objects then, and how many half a minute later.
