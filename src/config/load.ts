@@ -42,6 +42,8 @@ export interface LoadOptions {
   readonly mayNodesCome?: boolean;
   /** A text to read in the place of what a file holds. */
   readonly instead?: SourceText;
+  /** Ends it: it rejects with the reason. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 /**
@@ -60,11 +62,13 @@ export async function loadWhole({
   readList = askOnce(systemClock),
   mayNodesCome = false,
   instead,
+  signal,
 }: LoadOptions): Promise<{ readonly config: Config; readonly whole: WholeFile }> {
   const { folder, sources: written } = await readSources(path);
   const sources = written.map((source) => (source.file === instead?.file ? instead : source));
   const read: YamlDocument[] = [];
-  for (const [order, source] of sources.entries()) read.push(await inTurns(yamlSteps(source, order, env), systemClock));
+  for (const [order, source] of sources.entries())
+    read.push(await inTurns(yamlSteps(source, order, env), systemClock, signal));
   const problems: Problem[] = read.flatMap((one) => one.problems);
   if (read.some(({ wellFormed }) => !wellFormed)) throw configError(problems);
 
@@ -74,7 +78,7 @@ export async function loadWhole({
   const data = resolve(folder, typeof place === 'string' ? place : usualData);
   const discovered = await discoverTargets(merged.root, { folder, data, onFile, env, read: readList });
   problems.push(...discovered.problems);
-  const validated = await inTurns(validationSteps(discovered.root, enrolled, mayNodesCome), systemClock);
+  const validated = await inTurns(validationSteps(discovered.root, enrolled, mayNodesCome), systemClock, signal);
   const logos = await readLogos(merged.root, { folder, problems, onFile });
   const languages = await readLanguageFiles(merged.root, { folder, problems, onFile });
   const files = { ...(await readNamedFiles(merged.root, folder, problems, onFile)), logos, languages };
@@ -82,7 +86,7 @@ export async function loadWhole({
   problems.push(...merged.problems, ...validated.problems);
   if (problems.length > 0 || validated.file === null) throw configError(problems);
   const { file, root } = validated;
-  const { targets, exposed } = await fillSpecs(validated.targets, root, { folder, onFile, problems });
+  const { targets, exposed } = await fillSpecs(validated.targets, root, { folder, onFile, problems, signal });
   if (problems.length > 0) throw configError(problems);
   const config = {
     ...resolveConfig(file, targets, { ...files, exposed: [...new Set([...files.exposed, ...exposed])] }, folder),
@@ -96,16 +100,17 @@ interface DefaultsContext {
   readonly folder: string;
   readonly onFile: (path: string) => void;
   readonly problems: Problem[];
+  readonly signal: AbortSignal | undefined;
 }
 
 async function fillSpecs(
   targets: readonly ValidatedTarget[],
   root: SourceNode,
-  { folder, onFile, problems }: DefaultsContext,
+  { folder, onFile, problems, signal }: DefaultsContext,
 ): Promise<{ readonly targets: readonly ValidatedTarget[]; readonly exposed: readonly string[] }> {
   const exposed: string[] = [];
   const filled: ValidatedTarget[] = [];
-  const rest = createRests(systemClock);
+  const rest = createRests(systemClock, signal);
   for (const target of targets) {
     await rest();
     const path = ['targets', target.name];

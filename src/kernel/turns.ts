@@ -13,9 +13,16 @@ export function atOnce<Result>(steps: Steps<Result>): Result {
   return step.value;
 }
 
-/** Does it in turns of eight milliseconds, between which the thread does other things. A turn ends between two steps only. */
-export async function inTurns<Result>(steps: Steps<Result>, clock: Pick<Clock, 'elapsed'>): Promise<Result> {
-  const rest = createRests(clock);
+/**
+ * Does it in turns of eight milliseconds, between which the thread does other things. A turn ends between two steps only. Rejects with
+ * the reason of the signal when that is aborted.
+ */
+export async function inTurns<Result>(
+  steps: Steps<Result>,
+  clock: Pick<Clock, 'elapsed'>,
+  signal?: AbortSignal,
+): Promise<Result> {
+  const rest = createRests(clock, signal);
   let step = steps.next();
   while (step.done !== true) {
     await rest();
@@ -24,12 +31,13 @@ export async function inTurns<Result>(steps: Steps<Result>, clock: Pick<Clock, '
   return step.value;
 }
 
-/** To be called between the steps of work that waits for other things too: lets the thread do those after eight milliseconds. */
-export function createRests(clock: Pick<Clock, 'elapsed'>): () => Promise<void> {
+/** To be called between the steps of work that waits for other things too: lets the thread do those after eight milliseconds. Rejects like `inTurns`. */
+export function createRests(clock: Pick<Clock, 'elapsed'>, signal?: AbortSignal): () => Promise<void> {
   let began = clock.elapsed();
   return async () => {
     if (clock.elapsed() - began < turnMs) return;
     await nextTurn();
+    signal?.throwIfAborted();
     began = clock.elapsed();
   };
 }

@@ -22,11 +22,12 @@ export function openConfigSource({ path, env, clock, log }: ConfigSourceOptions)
   let named: readonly string[] = [];
   let watched: readonly string[] = [];
 
-  async function loadOnce(): Promise<Config> {
+  async function loadOnce(signal?: AbortSignal): Promise<Config> {
     const files: string[] = [];
     lists.begin();
     try {
-      const loaded = await loadConfig({ path, env, readList: lists.read, onFile: (file) => void files.push(file) });
+      const onFile = (file: string) => void files.push(file);
+      const loaded = await loadConfig({ path, env, readList: lists.read, onFile, signal });
       ({ watched } = loaded);
       return loaded;
     } finally {
@@ -35,11 +36,11 @@ export function openConfigSource({ path, env, clock, log }: ConfigSourceOptions)
     }
   }
 
-  async function loadWithout(error: WatchpostError): Promise<Config> {
+  async function loadWithout(error: WatchpostError, signal?: AbortSignal): Promise<Config> {
     const takeBack = lists.refuse();
     if (takeBack === null) throw error;
     try {
-      const loaded = await loadOnce();
+      const loaded = await loadOnce(signal);
       const problems = error.message.split('\n');
       log.warn({ problems }, 'target list is not valid; keeping the last valid one');
       return loaded;
@@ -51,13 +52,13 @@ export function openConfigSource({ path, env, clock, log }: ConfigSourceOptions)
   }
 
   return {
-    async load(): Promise<Config> {
+    async load(signal): Promise<Config> {
       let loaded: Config;
       try {
-        loaded = await loadOnce();
+        loaded = await loadOnce(signal);
       } catch (error) {
         if (!(error instanceof WatchpostError)) throw error;
-        loaded = await loadWithout(error);
+        loaded = await loadWithout(error, signal);
       }
       await lists.accept();
       return loaded;

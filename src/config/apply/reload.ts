@@ -11,8 +11,8 @@ import { isSame } from './same.ts';
 
 /** Where the configuration comes from. */
 export interface ConfigSource {
-  /** Rejects with `config_invalid` if it is wrong. */
-  load(): Promise<Config>;
+  /** Rejects with `config_invalid` if it is wrong, and with the reason of the signal when that is aborted. */
+  load(signal?: AbortSignal): Promise<Config>;
   /** Differs if the files do. */
   fingerprint(): Promise<string>;
   /** How the lists of targets come in that it names. */
@@ -113,6 +113,9 @@ export function createReloader(options: ReloaderOptions): Reloader {
   let wanted = started;
   let reports: readonly ReloadReport[] = [];
   const inTurn = createInTurn();
+  // One of many targets takes seconds.
+  const ending = new AbortController();
+  const stopped: ReloadResult = { ok: false, problems: ['Watchpost is stopping'] };
 
   async function reloadNow(cause: string): Promise<ReloadResult> {
     if (source === null) return { ok: false, problems: ['the source of the configuration is unknown'] };
@@ -120,16 +123,18 @@ export function createReloader(options: ReloaderOptions): Reloader {
     let next: Config;
     let putIntoForce: () => void;
     try {
-      loaded = await source.load();
-      next = await inTurns(keepingTargets(inForce, keepingFixed(started, loaded)), clock);
+      loaded = await source.load(ending.signal);
+      next = await inTurns(keepingTargets(inForce, keepingFixed(started, loaded)), clock, ending.signal);
       putIntoForce = await prepare(next);
     } catch (error) {
+      if (ending.signal.aborted) return stopped;
       if (!(error instanceof WatchpostError)) throw error;
       const problems = error.message.split('\n');
       log.error({ cause, problems }, 'configuration is invalid; keeping the running one');
       onReloaded(false);
       return { ok: false, problems };
     }
+    if (ending.signal.aborted) return stopped;
     const targets = apply(next);
     inForce = next;
     putIntoForce();
@@ -170,6 +175,9 @@ export function createReloader(options: ReloaderOptions): Reloader {
       return reports;
     },
     reload,
-    [Symbol.dispose]: () => watching?.[Symbol.dispose](),
+    [Symbol.dispose]() {
+      watching?.[Symbol.dispose]();
+      ending.abort(new Error('Watchpost is stopping'));
+    },
   };
 }

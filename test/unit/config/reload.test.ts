@@ -38,7 +38,11 @@ async function start(first = text()) {
   const { promise: reloaded, resolve } = Promise.withResolvers<void>();
   const reloader = createReloader({
     config: await loadConfig({ path, env: {} }),
-    source: { load: async () => loadConfig({ path, env: {} }), fingerprint: async () => print, lists: () => [] },
+    source: {
+      load: async (signal) => loadConfig({ path, env: {}, signal }),
+      fingerprint: async () => print,
+      lists: () => [],
+    },
     clock,
     log,
     apply: (config) => {
@@ -168,6 +172,18 @@ test('what is written while the files are read is a change', async () => {
   reloader[Symbol.dispose]();
 });
 
+test('a stop ends a reload: what was read is not applied, and is no mistake in the files', async () => {
+  const { reloader, clock, plans, outcomes, lines, write } = await start();
+  await write(manyTargets(2_000));
+  const asked = reloader.reload('asked');
+  // By then it reads.
+  await new Promise(setImmediate);
+  reloader[Symbol.dispose]();
+  expect(await asked).toEqual({ ok: false, problems: ['Watchpost is stopping'] });
+  expect([plans, outcomes, lines]).toEqual([[], [], []]);
+  expect(clock.pending).toBe(0);
+});
+
 test('a target that says the same stays the same object', async () => {
   const two = (every: string) =>
     `targets:\n  shop: { check: tcp, host: "shop.example.com:443" }\n  blog: { check: tcp, host: "blog.example.com:443", every: ${every} }\n`;
@@ -182,16 +198,18 @@ test('a target that says the same stays the same object', async () => {
 });
 
 test('reading and judging thousands of targets is work in small steps', () => {
-  const lines = Array.from(
-    { length: 2_000 },
-    (_, index) => `  target${index}: { check: http, host: "http://127.0.0.1:8080/${index}", every: 20s }`,
-  );
-  const reading = counted(yamlSteps({ file: 'x', text: `targets:\n${lines.join('\n')}\n` }, 0, {}));
+  const reading = counted(yamlSteps({ file: 'x', text: manyTargets(2_000) }, 0, {}));
   const judging = counted(validationSteps(reading.result.root, [], false));
   expect(judging.result.targets).toHaveLength(2_000);
   expect(reading.steps).toBeGreaterThan(500);
   expect(judging.steps).toBeGreaterThan(2_000);
 });
+
+function manyTargets(count: number): string {
+  const target = (index: number) =>
+    `  target${index}: { check: http, host: "http://127.0.0.1:8080/${index}", every: 20s }`;
+  return `targets:\n${Array.from({ length: count }, (_, index) => target(index)).join('\n')}\n`;
+}
 
 function counted<Result>(work: Steps<Result>): { readonly steps: number; readonly result: Result } {
   for (let steps = 1; ; steps += 1) {

@@ -57,6 +57,15 @@ describe('work in steps', () => {
     await expect(inTurns(failing(), steppingClock(1))).rejects.toThrow('broken');
   });
 
+  test('an aborted signal ends it after the turn, with its reason', async () => {
+    const done: number[] = [];
+    const stop = new AbortController();
+    const work = inTurns(counting(20, done), steppingClock(8), stop.signal);
+    stop.abort(new Error('enough'));
+    await expect(work).rejects.toThrow('enough');
+    expect(done).toEqual([1]);
+  });
+
   test('work that waits for other things rests as well', async () => {
     const rest = createRests(steppingClock(8));
     const work = (async () => {
