@@ -1,18 +1,24 @@
 import type { BrowserContextOptions } from 'playwright-core';
 import type { Outcome } from '#checks/index.ts';
 import { failed, failure } from '#checks/index.ts';
-import { expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { expectGood, focused, openBrowser, openTab } from '../support/browser.ts';
 import { devices } from '../support/chromium.ts';
-import { fakeNodes, places, startService, threadNodes } from '../support/check-service.ts';
+import { fakeNodes, places, startService, type TestService, threadNodes } from '../support/check-service.ts';
 import { startHttpTarget } from '../support/http-target.ts';
 
 const hostile = '<script>alert(1)</script>"\'\u202eesrever ' + 'x'.repeat(200);
 
+// Three threads load what a node needs: that takes longer than most tests here, and none of them changes the service.
+let service: TestService;
+beforeAll(async () => {
+  service = await startService({ transport: await threadNodes() });
+});
+afterAll(async () => service[Symbol.asyncDispose]());
+
 test('the form starts a check of every type, and its report fills while one looks', async (context) => {
   const browser = await openBrowser(context);
   await using target = await startHttpTarget();
-  await using service = await startService({ transport: await threadNodes() });
   for (const type of ['http', 'tcp', 'dns', 'udp']) {
     await using tab = await openTab(browser, service.url);
     await tab.page.goto('/check');
@@ -31,13 +37,13 @@ test('results come in one by one, without a reload and without moving what was o
   const browser = await openBrowser(context);
   const settle = new Map<string, (outcome: Outcome) => void>();
   const transport = fakeNodes(places, async (node) => new Promise((resolve) => settle.set(node, resolve)));
-  await using service = await startService({ transport });
-  const run = await service.checks.start({
+  await using answering = await startService({ transport });
+  const run = await answering.checks.start({
     spec: { type: 'tcp', host: '127.0.0.1:80', timeout: 3_000, tls: false } as never,
     nodes: places,
     policy: 'private',
   });
-  await using tab = await openTab(browser, service.url);
+  await using tab = await openTab(browser, answering.url);
   await tab.page.goto(`/check-report/${run.id}`);
   await tab.page.evaluate('window.mark = 1');
   settle.get('de2')?.(failed(failure('target', 'refused', hostile)));
@@ -61,7 +67,6 @@ test.for<[string, BrowserContextOptions]>([
 ])('the form, the nodes, a report and an error are good on a %s', async ([, options], context) => {
   const browser = await openBrowser(context);
   await using target = await startHttpTarget();
-  await using service = await startService({ transport: await threadNodes() });
   await using tab = await openTab(browser, service.url, options);
   for (const path of ['/check', '/nodes', `/check-http?host=${encodeURIComponent(target.url)}`]) {
     await tab.page.goto(path);
@@ -77,7 +82,6 @@ test.for<[string, BrowserContextOptions]>([
 test('without scripts the form works, and a report is whole after it loaded itself again', async (context) => {
   const browser = await openBrowser(context);
   await using target = await startHttpTarget();
-  await using service = await startService({ transport: await threadNodes() });
   await using tab = await openTab(browser, service.url, { javaScriptEnabled: false });
   await tab.page.goto('/check');
   await focused(tab.page, '#host');
