@@ -48,6 +48,8 @@ const preferences = {
   'datareporting.policy.dataSubmissionEnabled': false,
   'browser.shell.checkDefaultBrowser': false,
   'browser.startup.page': 0,
+  // Processes for tabs that nobody opens.
+  'dom.ipc.processPrelaunch.enabled': false,
 };
 
 /** Skips the test where it is not installed; fails it in CI. */
