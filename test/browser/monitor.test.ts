@@ -1,4 +1,4 @@
-import type { Browser } from 'playwright-core';
+import type { Browser, Response } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { expectGood, expectGoodInBoth, openBrowser, openTab, type Tab } from '../support/browser.ts';
 import { devices } from '../support/chromium.ts';
@@ -75,6 +75,13 @@ test('a target that goes down and comes back is seen without a reload, and its i
   expect(await end('SIGTERM')).toEqual({ code: 0, signal: null });
 });
 
+/** What came as JSON: before all of it is here there is none. */
+async function bodyOf(coming: Promise<Response>): Promise<unknown> {
+  const response = await coming;
+  await response.finished();
+  return response.json();
+}
+
 async function look(browser: Browser, url: string, paths: readonly string[], headings: readonly RegExp[]) {
   for (const device of [devices.desktop, devices.phone, devices.wall]) {
     await using tab = await openTab(browser, url, device);
@@ -149,9 +156,7 @@ test('the chart zooms by mouse, wheel and keys, keeps its span in the address, a
   };
   await page.goto('/targets/shop?span=6h');
   await chart.waitFor();
-  const asked = page
-    .waitForResponse((response) => response.url().includes('/series?from='))
-    .then(async (response) => response.json());
+  const asked = page.waitForResponse((response) => response.url().includes('/series?from='));
   const plot = page.locator('.u-over');
   const box = await plot.boundingBox();
   if (box === null) throw new Error('the plot is not seen');
@@ -162,7 +167,7 @@ test('the chart zooms by mouse, wheel and keys, keeps its span in the address, a
   await page.mouse.up();
   await page.waitForURL(/from=.*to=/);
   expect(Math.round(lengthOf() / 600)).toBe(18);
-  const series = (await asked) as { step: number; lines: { name: string; p50: unknown[] }[] };
+  const series = (await bodyOf(asked)) as { step: number; lines: { name: string; p50: unknown[] }[] };
   expect(series).toMatchObject({ step: 60, lines: [{ name: 'de1' }, { name: 'us1' }] });
 
   await chart.focus();
@@ -241,12 +246,10 @@ test('the chart shows one node, a log scale and what each node saw, and Back und
   await expect.poll(query).toEqual({ span: '10m' });
   expect(tab.complaints).toEqual([]);
 
-  const asked = page
-    .waitForResponse((response) => /series.*view=smoke/.test(response.url()))
-    .then(async (response) => response.json());
+  const asked = page.waitForResponse((response) => /series.*view=smoke/.test(response.url()));
   await page.getByRole('button', { name: 'Smoke' }).click();
   await page.getByText('The colour of the median is the share of failed checks').waitFor();
-  const { bands } = (await asked) as { bands: { node: null; times: (number | null)[][] } };
+  const { bands } = (await bodyOf(asked)) as { bands: { node: null; times: (number | null)[][] } };
   expect([bands.node, bands.times.length]).toEqual([null, 11]);
   const [first, middle, last] = [0, 5, 10].map((row) => bands.times[row]?.findLast((one) => one !== null) ?? 0);
   expect(first).toBeGreaterThan(0);
@@ -262,7 +265,7 @@ test('the chart shows one node, a log scale and what each node saw, and Back und
   await expect.poll(() => page.evaluate(green)).toBe(true);
   const one = page.waitForResponse((response) => /series.*view=smoke.*node=de1/.test(response.url()));
   await page.getByRole('button', { name: 'de1', exact: true }).click();
-  expect(await (await one).json()).toMatchObject({ bands: { node: 'de1' } });
+  expect(await bodyOf(one)).toMatchObject({ bands: { node: 'de1' } });
   await pressed('de1');
   await expectGoodInBoth(tab);
 

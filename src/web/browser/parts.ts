@@ -3,6 +3,8 @@
 import { applyFolds } from './folds.ts';
 import { localise } from './moments.ts';
 
+const newMs = 1_600;
+
 const written = new Map<string, string>();
 const partsOf = (root: ParentNode) =>
   [...root.querySelectorAll('[data-part]')].flatMap((element) => {
@@ -22,9 +24,19 @@ export function remember(): void {
 
 /** A part was changed in place: it is as the server would write it now. */
 export function keep(name: string, element: Element): void {
+  unmark(element);
+  written.set(name, element.outerHTML);
+}
+
+// Without an animation: it would have the page drawn for each frame, and on a busy page something is always new.
+function markAsNew(element: Element): void {
+  element.classList.add('new');
+  setTimeout(() => unmark(element), newMs);
+}
+
+function unmark(element: Element): void {
   element.classList.remove('new');
   if (element.getAttribute('class') === '') element.removeAttribute('class');
-  written.set(name, element.outerHTML);
 }
 
 /** Draws a part anew if it is on the page and has changed. */
@@ -37,7 +49,7 @@ export function exchange(name: string, markup: string): void {
   keepFolds(old, fresh);
   localise(fresh);
   applyFolds(fresh);
-  fresh.classList.add('new');
+  markAsNew(fresh);
   written.set(name, markup);
   const place = placeOfFocus(old);
   old.replaceWith(fresh);
@@ -80,7 +92,7 @@ export function place({ part, list, markup }: PageListItem): boolean {
     const fresh = parse(markup, holder);
     if (fresh === null || isLater(fresh, holder)) return true;
     localise(fresh);
-    fresh.classList.add('new');
+    markAsNew(fresh);
     written.set(part, markup);
     holder.append(fresh);
   }
