@@ -123,6 +123,12 @@ pages: { status: { targets: { weak: Weak, alpha: Alpha } }, other: { targets: { 
 
   await weak.start();
   await become(list.page, ['alpha', 'beta', 'weak', 'wide']);
+  // What has changed is marked for a moment, at rest: whatever moves has the page drawn again and again.
+  const shadow = `[...document.querySelectorAll('tr.new')].map((row) => getComputedStyle(row).boxShadow)[0] ?? 'none'`;
+  await expect.poll(async () => list.page.evaluate(shadow)).toMatch(/inset/);
+  expect(await list.page.evaluate('document.getAnimations().length')).toBe(0);
+  const markedHeads = async () => list.page.locator('[data-part="head"].new').count();
+  await expect.poll(markedHeads, { timeout: 20_000 }).toBe(0);
   await become(up.page, ['alpha', 'weak', 'wide']);
   await become(down.page, []);
   await down.page.getByText('No target matches.').waitFor();

@@ -12,6 +12,8 @@ export interface Visitors extends AsyncDisposable {
 }
 
 const openPages = 10;
+// As many as are open at once: streams, a page and a scrape.
+const mostConnections = openPages + 2;
 const scrapeEveryMs = 5_000;
 const loadEveryMs = 1_000;
 
@@ -40,14 +42,16 @@ export function startVisitors(url: string, target: string): Visitors {
     if (!answer.ok) throw new Error(`${path} was answered with ${answer.status}`);
   }
 
-  // The server may close an idle connection while a request is on its way: like a browser, it asks once more.
+  // The server may close an idle connection while a request is on its way, and so may all that this process has: like a browser, it
+  // asks once more for each of them.
   async function onOpenConnection(ask: () => Promise<Response>): Promise<Response> {
-    try {
-      return await ask();
-    } catch (error) {
-      if (signal.aborted) throw error;
-      made.repeated += 1;
-      return ask();
+    for (let left = mostConnections; ; left -= 1) {
+      try {
+        return await ask();
+      } catch (error) {
+        if (signal.aborted || left === 0) throw error;
+        made.repeated += 1;
+      }
     }
   }
 
