@@ -6,7 +6,7 @@ import { messageOf } from '#kernel/errors.ts';
 import { faultOfPasswordHash } from '#kernel/password.ts';
 import { isExposed } from '#kernel/private-files.ts';
 import { Secret } from '#kernel/secret.ts';
-import { createRests, inTurns } from '#kernel/turns.ts';
+import { createRests, inSteps } from '#kernel/turns.ts';
 import { type Config, resolveConfig, type ValidatedTarget } from './config.ts';
 import { type ReadFiles, resolveContacts } from './delivery.ts';
 import { discoverTargets } from './lists/discover.ts';
@@ -68,7 +68,7 @@ export async function loadWhole({
   const sources = written.map((source) => (source.file === instead?.file ? instead : source));
   const read: YamlDocument[] = [];
   for (const [order, source] of sources.entries())
-    read.push(await inTurns(yamlSteps(source, order, env), systemClock, signal));
+    read.push(await inSteps(yamlSteps(source, order, env), systemClock, signal));
   const problems: Problem[] = read.flatMap((one) => one.problems);
   if (read.some(({ wellFormed }) => !wellFormed)) throw configError(problems);
 
@@ -78,7 +78,7 @@ export async function loadWhole({
   const data = resolve(folder, typeof place === 'string' ? place : usualData);
   const discovered = await discoverTargets(merged.root, { folder, data, onFile, env, read: readList });
   problems.push(...discovered.problems);
-  const validated = await inTurns(validationSteps(discovered.root, enrolled, mayNodesCome), systemClock, signal);
+  const validated = await inSteps(validationSteps(discovered.root, enrolled, mayNodesCome), systemClock, signal);
   const logos = await readLogos(merged.root, { folder, problems, onFile });
   const languages = await readLanguageFiles(merged.root, { folder, problems, onFile });
   const files = { ...(await readNamedFiles(merged.root, folder, problems, onFile)), logos, languages };

@@ -7,7 +7,7 @@ export type Steps<Result> = Generator<void, Result, void>;
 const turnMs = 8;
 
 /** Does all of it at once. */
-export function atOnce<Result>(steps: Steps<Result>): Result {
+export function inOneGo<Result>(steps: Steps<Result>): Result {
   let step = steps.next();
   while (step.done !== true) step = steps.next();
   return step.value;
@@ -17,7 +17,7 @@ export function atOnce<Result>(steps: Steps<Result>): Result {
  * Does it in turns of eight milliseconds, between which the thread does other things. A turn ends between two steps only. Rejects with
  * the reason of the signal when that is aborted.
  */
-export async function inTurns<Result>(
+export async function inSteps<Result>(
   steps: Steps<Result>,
   clock: Pick<Clock, 'elapsed'>,
   signal?: AbortSignal,
@@ -31,7 +31,7 @@ export async function inTurns<Result>(
   return step.value;
 }
 
-/** To be called between the steps of work that waits for other things too: lets the thread do those after eight milliseconds. Rejects like `inTurns`. */
+/** To be called between the steps of work that waits for other things too: lets the thread do those after eight milliseconds. Rejects like `inSteps`. */
 export function createRests(clock: Pick<Clock, 'elapsed'>, signal?: AbortSignal): () => Promise<void> {
   let began = clock.elapsed();
   return async () => {

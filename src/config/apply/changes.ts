@@ -53,12 +53,13 @@ export interface ChangesOptions {
   readonly onChange: () => void;
 }
 
-/** Looks for changes every so often until it is disposed. */
+/** What looks for changes of the files. */
 export interface ChangeWatch extends Disposable {
   /** To be awaited before the files are read for another reason: what is changed by then is no change any more. */
   aboutToRead(): Promise<void>;
 }
 
+/** Looks for changes every so often until it is disposed. */
 export function watchForChanges({ clock, log, everyMs, fingerprint, onChange }: ChangesOptions): ChangeWatch {
   let known: string | null = null;
   let last: string | null = null;

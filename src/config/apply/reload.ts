@@ -2,7 +2,7 @@ import type { Clock } from '#kernel/clock.ts';
 import { createInTurn } from '#kernel/concurrency.ts';
 import { WatchpostError } from '#kernel/errors.ts';
 import type { Log } from '#kernel/log.ts';
-import { inTurns, type Steps } from '#kernel/turns.ts';
+import { inSteps, type Steps } from '#kernel/turns.ts';
 import { watchForChanges } from './changes.ts';
 import type { Config } from '../config.ts';
 import type { TargetEditor } from '../edit/edit-targets.ts';
@@ -124,7 +124,7 @@ export function createReloader(options: ReloaderOptions): Reloader {
     let putIntoForce: () => void;
     try {
       loaded = await source.load(ending.signal);
-      next = await inTurns(keepingTargets(inForce, keepingFixed(started, loaded)), clock, ending.signal);
+      next = await inSteps(keepingTargets(inForce, keepingFixed(started, loaded)), clock, ending.signal);
       putIntoForce = await prepare(next);
     } catch (error) {
       if (ending.signal.aborted) return stopped;

@@ -1,7 +1,7 @@
 import { channelTypes } from '#channels/index.ts';
 import { type AnyCheck, checkOf, CheckSpec } from '#checks/index.ts';
 import { isRecord } from '#kernel/json.ts';
-import { atOnce, type Steps } from '#kernel/turns.ts';
+import { inOneGo, type Steps } from '#kernel/turns.ts';
 import { formatDuration } from '#kernel/units.ts';
 import { needsObjective, refusalOf, type Rule } from '#monitor/judge/rule.ts';
 import type { Target } from '#monitor/judge/target.ts';
@@ -38,7 +38,7 @@ export interface Validation {
  * others may come, any may be named.
  */
 export function validateConfig(written: SourceNode): Validation {
-  return atOnce(validationSteps(written, [], false));
+  return inOneGo(validationSteps(written, [], false));
 }
 
 /** The same in steps. */

@@ -20,7 +20,7 @@ import {
 import { singleLine } from '#kernel/text.ts';
 import { type EnvironmentVariables, expand } from './environment.ts';
 import { container, leaf, type SourceNode, placeOf, type SourceRange, type Text, within } from './located.ts';
-import { atOnce, type Steps } from '#kernel/turns.ts';
+import { inOneGo, type Steps } from '#kernel/turns.ts';
 import type { ErrorPath } from '#kernel/wording.ts';
 import type { Problem } from './problem.ts';
 import type { SourceText } from './source.ts';
@@ -41,12 +41,12 @@ const wordsAtOnce = 64;
 
 /** One YAML file as a value that knows its places, with anchors, merge keys and `${ENV}` resolved. */
 export function readYaml(source: SourceText, order: number, env: EnvironmentVariables): YamlDocument {
-  return atOnce(yamlSteps(source, order, env));
+  return inOneGo(yamlSteps(source, order, env));
 }
 
 /** A YAML file of another program: `${` means nothing in it, and `!!binary` is known. */
 export function readForeignYaml(source: SourceText, order: number): YamlDocument {
-  return atOnce(yamlSteps(source, order, null));
+  return inOneGo(yamlSteps(source, order, null));
 }
 
 /** The same in steps: ten thousand targets take about a second. Without `env` it is a file of another program. */

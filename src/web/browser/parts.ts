@@ -3,6 +3,7 @@
 import { applyFolds } from './folds.ts';
 import { localise } from './moments.ts';
 
+// How long a part is marked as new.
 const newMs = 1_600;
 
 const written = new Map<string, string>();

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { atOnce, createRests, inTurns, type Steps } from '#kernel/turns.ts';
+import { inOneGo, createRests, inSteps, type Steps } from '#kernel/turns.ts';
 
 function* counting(to: number, done: number[]): Steps<string> {
   for (let step = 1; step <= to; step += 1) {
@@ -30,7 +30,7 @@ async function turnsMeanwhile(work: Promise<unknown>): Promise<number> {
 describe('work in steps', () => {
   test('all at once gives the result, and others wait', () => {
     const done: number[] = [];
-    expect(atOnce(counting(100, done))).toBe('all');
+    expect(inOneGo(counting(100, done))).toBe('all');
     expect(done).toHaveLength(100);
   });
 
@@ -40,7 +40,7 @@ describe('work in steps', () => {
     ['all of it is less than a turn', 0.1, 20, 0],
   ])('%s', async (_, ms, steps, others) => {
     const done: number[] = [];
-    const work = inTurns(counting(steps, done), steppingClock(ms));
+    const work = inSteps(counting(steps, done), steppingClock(ms));
     const turns = await turnsMeanwhile(work);
     expect(await work).toBe('all');
     expect(done).toEqual(Array.from({ length: steps }, (__, index) => index + 1));
@@ -53,14 +53,14 @@ describe('work in steps', () => {
       yield;
       throw new Error('broken');
     };
-    expect(() => atOnce(failing())).toThrow('broken');
-    await expect(inTurns(failing(), steppingClock(1))).rejects.toThrow('broken');
+    expect(() => inOneGo(failing())).toThrow('broken');
+    await expect(inSteps(failing(), steppingClock(1))).rejects.toThrow('broken');
   });
 
   test('an aborted signal ends it after the turn, with its reason', async () => {
     const done: number[] = [];
     const stop = new AbortController();
-    const work = inTurns(counting(20, done), steppingClock(8), stop.signal);
+    const work = inSteps(counting(20, done), steppingClock(8), stop.signal);
     stop.abort(new Error('enough'));
     await expect(work).rejects.toThrow('enough');
     expect(done).toEqual([1]);
