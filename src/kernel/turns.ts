@@ -4,7 +4,8 @@ import type { Clock } from './clock.ts';
 /** Work that yields wherever others may come first. */
 export type Steps<Result> = Generator<void, Result, void>;
 
-const turnMs = 8;
+const leastTurnMs = 8;
+const mostTurnMs = 40;
 
 /** Does all of it at once. */
 export function inOneGo<Result>(steps: Steps<Result>): Result {
@@ -14,8 +15,9 @@ export function inOneGo<Result>(steps: Steps<Result>): Result {
 }
 
 /**
- * Does it in turns of eight milliseconds, between which the thread does other things. A turn ends between two steps only. Rejects with
- * the reason of the signal when that is aborted.
+ * Does it in turns of eight milliseconds, between which the thread does other things. If those take longer, a turn is as long as they
+ * were, up to 40 ms: a busy thread would not come to the end of it. A turn ends between two steps only. Rejects with the reason of the
+ * signal when that is aborted.
  */
 export async function inSteps<Result>(
   steps: Steps<Result>,
@@ -31,13 +33,16 @@ export async function inSteps<Result>(
   return step.value;
 }
 
-/** To be called between the steps of work that waits for other things too: lets the thread do those after eight milliseconds. Rejects like `inSteps`. */
+/** To be called between the steps of work that waits for other things too: lets the thread do others in turn. Takes turns and rejects like `inSteps`. */
 export function createRests(clock: Pick<Clock, 'elapsed'>, signal?: AbortSignal): () => Promise<void> {
   let began = clock.elapsed();
+  let turnMs = leastTurnMs;
   return async () => {
-    if (clock.elapsed() - began < turnMs) return;
+    const ended = clock.elapsed();
+    if (ended - began < turnMs) return;
     await nextTurn();
     signal?.throwIfAborted();
     began = clock.elapsed();
+    turnMs = Math.min(Math.max(began - ended, leastTurnMs), mostTurnMs);
   };
 }

@@ -1,15 +1,31 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { BlockList, isIPv6, type Socket } from 'node:net';
 import type { Clock } from '#kernel/clock.ts';
-import { Sequence } from '#kernel/sequence.ts';
+import { Sequence, type SequenceEntry } from '#kernel/sequence.ts';
 import type { Admission } from './admission.ts';
 
-/** Cuts a connection whose answer was not read whole within `answerMs` of the request. */
+/** An answer that is to be read by then, and its place among the others. */
+interface AwaitedAnswer {
+  readonly response: ServerResponse;
+  until: number;
+  place: SequenceEntry | null;
+}
+
+/**
+ * Cuts a connection whose answer was not read whole within `answerMs` of the request. An answer that has not begun by then is late by
+ * our own fault: its client has as long again.
+ */
 export function cutSlowReaders(server: Server, clock: Clock, answerMs: number): Disposable {
   // The idle timeout of a socket starts again with every byte, so a reader of one byte a second would stay for hours. Those that
   // wait stand in the order of their limits, so one timer does for all.
-  const waiting = new Sequence<{ readonly response: ServerResponse; readonly until: number }>();
+  const waiting = new Sequence<AwaitedAnswer>();
   let timer: Disposable | null = null;
+
+  function giveTime(one: AwaitedAnswer): void {
+    one.until = clock.elapsed() + answerMs;
+    one.place = waiting.add(one);
+    timer ??= clock.after(answerMs, cut);
+  }
 
   function cut(): void {
     timer = null;
@@ -20,15 +36,16 @@ export function cutSlowReaders(server: Server, clock: Clock, answerMs: number): 
         return;
       }
       waiting.shift();
-      one.response.socket?.destroy();
+      if (one.response.headersSent) one.response.socket?.destroy();
+      else giveTime(one);
     }
   }
 
   server.prependListener('request', (_, response) => {
-    const place = waiting.add({ response, until: clock.elapsed() + answerMs });
-    timer ??= clock.after(answerMs, cut);
+    const one: AwaitedAnswer = { response, until: 0, place: null };
+    giveTime(one);
     // It comes once, and `once` would wrap the listener anew for each request.
-    response.on('close', () => place.leave());
+    response.on('close', () => one.place?.leave());
   });
   return { [Symbol.dispose]: () => timer?.[Symbol.dispose]() };
 }

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { Agent, get, request as httpRequest, type IncomingHttpHeaders } from 'node:http';
+import { Agent, get, request as httpRequest, type IncomingHttpHeaders, type IncomingMessage } from 'node:http';
 import { type AddressInfo, connect, createServer } from 'node:net';
 import { text } from 'node:stream/consumers';
 import type { FastifyInstance } from 'fastify';
@@ -365,22 +365,42 @@ test('one timer watches all requests, and none is left behind', async () => {
 
 test('each slow reader has its own time', async () => {
   const clock = new FakeClock();
-  const answers: PromiseWithResolvers<string>[] = [];
-  const text = async () => {
-    const answer = Promise.withResolvers<string>();
-    answers.push(answer);
-    return answer.promise;
+  const big = 'x'.repeat(50_000_000);
+  await using server = await serveWeb({ clock, metrics: metricsOf(async () => big) });
+  const readLater = async () => {
+    const request = get({ host: '127.0.0.1', port: server.addr().port, path: '/metrics', agent: false });
+    const [response] = (await once(request, 'response')) as [IncomingMessage];
+    return response.pause();
   };
-  await using server = await serveWeb({ clock, metrics: metricsOf(text) });
-  const first = ask(server, '/metrics').catch((error: unknown) => error);
-  await expect.poll(() => answers.length).toBe(1);
+  const first = await readLater();
+  const failed = once(first, 'error');
   await clock.advance(40_000);
-  const second = ask(server, '/metrics');
-  await expect.poll(() => answers.length).toBe(2);
+  const second = await readLater();
   await clock.advance(20_000);
-  expect(await first).toMatchObject({ code: 'ECONNRESET' });
-  answers[1]?.resolve('late, but in time\n');
-  expect((await second).body).toBe('late, but in time\n');
+  first.resume();
+  expect(await failed).toMatchObject([{ code: 'ECONNRESET' }]);
+  expect(await text(second)).toHaveLength(big.length);
+});
+
+test('an answer that comes late by our own fault is not cut, and has to be read then', async () => {
+  const clock = new FakeClock();
+  const reached = Promise.withResolvers<void>();
+  const big = Promise.withResolvers<string>();
+  const late = async () => {
+    reached.resolve();
+    return big.promise;
+  };
+  await using server = await serveWeb({ clock, metrics: metricsOf(late) });
+  const request = get({ host: '127.0.0.1', port: server.addr().port, path: '/metrics', agent: false });
+  await reached.promise;
+  await clock.advance(150_000);
+  big.resolve('x'.repeat(50_000_000));
+  const [response] = (await once(request, 'response')) as [IncomingMessage];
+  response.pause();
+  const failed = once(response, 'error');
+  await clock.advance(60_000);
+  response.resume();
+  expect(await failed).toMatchObject([{ code: 'ECONNRESET' }]);
 });
 
 test('lets a running request end before it closes', async () => {

@@ -48,6 +48,30 @@ describe('work in steps', () => {
     expect(turns).toBeLessThanOrEqual(others + 1);
   });
 
+  test('a turn is as long as others took, up to 40 ms', async () => {
+    let now = 0;
+    const clock = { elapsed: () => now };
+    const turns: number[] = [];
+    const work = inSteps(
+      (function* (): Steps<void> {
+        for (let ms = 0; ms < 200; ms += 1) {
+          now += 1;
+          turns[turns.length - 1] = (turns.at(-1) ?? 0) + 1;
+          yield;
+        }
+      })(),
+      clock,
+    );
+    // What others took in each of their turns.
+    for (const ms of [20, 500, 3, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]) {
+      turns.push(0);
+      await new Promise((resolve) => void setImmediate(resolve));
+      now += ms;
+    }
+    await work;
+    expect(turns.slice(1, 5)).toEqual([20, 40, 8, 8]);
+  });
+
   test('an error of a step is that of the whole', async () => {
     const failing = function* (): Steps<never> {
       yield;
