@@ -68,17 +68,18 @@ export class Assignments {
     this.#transport.assign(node, { number, targets });
   }
 
-  /** A node watches the assignment of this number since then; infinity if none. It says so every few seconds, of many targets. */
-  heard(node: string, number: number, since: number, entries: Iterable<AwaitedEntry>): void {
+  /** A node watches the assignment of this number since then; infinity if none. It says so every few seconds, of many targets. Whether that is new. */
+  heard(node: string, number: number, since: number, entries: Iterable<AwaitedEntry>): boolean {
     if (since === Number.POSITIVE_INFINITY) {
-      this.#heard.delete(node);
       for (const { rounds } of entries) rounds.keeps(node, null);
-    } else if (this.#heard.get(node)?.number !== number) {
-      this.#heard.set(node, { number, since });
-      const sent = this.#nodes.get(node);
-      for (const [index, one] of (sent?.entries ?? []).entries())
-        if (isIn(sent, index, number)) one.rounds.keeps(node, since);
+      return this.#heard.delete(node);
     }
+    if (this.#heard.get(node)?.number === number) return false;
+    this.#heard.set(node, { number, since });
+    const sent = this.#nodes.get(node);
+    for (const [index, one] of (sent?.entries ?? []).entries())
+      if (isIn(sent, index, number)) one.rounds.keeps(node, since);
+    return true;
   }
 
   // Targets that are watched anew in the same way, after a change of their rules for instance: the node goes on and will not say so again.

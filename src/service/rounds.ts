@@ -109,14 +109,17 @@ class RoundCollector implements TargetRounds {
     this.#attendance.passUntil(node, dueAt + 1);
   }
 
-  judge(now: number, until: number, readUntil = now): void {
+  judge(now: number, until: number, readUntil = now): number {
     for (let dueAt = this.awaited; dueAt <= until && dueAt <= now; dueAt = this.awaited) {
-      const limited = readUntil >= Math.max(dueAt, this.#forgivenUntil) + this.#options.limitMs;
-      if (!limited && this.#awaitsAny(dueAt)) return;
+      const limit = Math.max(dueAt, this.#forgivenUntil) + this.#options.limitMs;
+      const limited = readUntil >= limit;
+      // Until nodes have said since when they watch, it may be over at any moment.
+      if (!limited && this.#awaitsAny(dueAt)) return dueAt <= this.#continuedUntil ? now : limit;
       // A node that went away may have voted before.
-      if (dueAt > readUntil && !this.#attendance.hasHeardAll(this.#voters, this.#open.get(dueAt), dueAt)) return;
+      if (dueAt > readUntil && !this.#attendance.hasHeardAll(this.#voters, this.#open.get(dueAt), dueAt)) return now;
       this.#finish(dueAt, limited);
     }
+    return this.awaited;
   }
 
   endLate(dueAt: number, late: LateRounds): Promise<void> | void {

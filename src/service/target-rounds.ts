@@ -55,9 +55,10 @@ export interface TargetRounds {
   passOver(node: string, dueAt: number): void;
   /**
    * Ends the rounds that are complete or past their limit, in the order in which they were due, up to `until`. `readUntil`: what came
-   * later was not read yet, so no vote that came by then is missing.
+   * later was not read yet, so no vote that came by then is missing. Returns from when on it may end another one although no vote comes
+   * and its nodes are as before.
    */
-  judge(now: number, until: number, readUntil?: number): void;
+  judge(now: number, until: number, readUntil?: number): number;
   /** Due times of rounds up to `until` that have a vote and wait to be judged, for a caller that judges several targets in order. */
   openUntil(until: number): readonly number[];
   /** Ends such a round now, with the votes that it has, and says why it comes so late; earlier rounds without a vote are dropped. */

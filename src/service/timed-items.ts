@@ -21,14 +21,15 @@ const stepMs = 1_000;
 const turnMs = 8;
 
 export function createTimedItems<Item extends TimedItem>(): TimedItems<Item> {
-  // An item that was added again for an earlier moment is still here for the later one: then it is due once too often.
+  // An item that was added again for an earlier moment is still here for the later one, and passed over then.
   const steps = new Map<number, Item[]>();
   // What is due and was not looked at yet, from `done` on.
   let left: Item[] = [];
   let done = 0;
+  let last = Number.NEGATIVE_INFINITY;
 
   function collect(now: number): void {
-    const last = Math.floor(now / stepMs);
+    last = Math.floor(now / stepMs);
     for (const [step, items] of steps) {
       if (step > last) continue;
       steps.delete(step);
@@ -39,14 +40,14 @@ export function createTimedItems<Item extends TimedItem>(): TimedItems<Item> {
 
   // It can be added again from then on.
   function takeNext(): Item | undefined {
-    const item = left[done];
-    if (item === undefined) {
-      [left, done] = [[], 0];
-      return undefined;
+    for (let item = left[done]; item !== undefined; item = left[done]) {
+      done += 1;
+      if (Math.floor(item.lookAt / stepMs) > last) continue;
+      item.lookAt = Number.POSITIVE_INFINITY;
+      return item;
     }
-    done += 1;
-    item.lookAt = Number.POSITIVE_INFINITY;
-    return item;
+    [left, done] = [[], 0];
+    return undefined;
   }
 
   return {
@@ -78,7 +79,7 @@ export function createTimedItems<Item extends TimedItem>(): TimedItems<Item> {
       const all = [...left.slice(done), ...[...steps.values()].flat()];
       steps.clear();
       [left, done] = [[], 0];
-      for (const item of all) item.lookAt = Number.POSITIVE_INFINITY;
+      for (const item of all) item.lookAt = Number.NEGATIVE_INFINITY;
       steps.set(Number.NEGATIVE_INFINITY, all);
     },
   };

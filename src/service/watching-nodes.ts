@@ -43,9 +43,9 @@ export class WatchingNodes {
   }
 }
 
-// What has to be the same for nodes to be given the same to watch.
+// What has to be the same for nodes to be given the same to watch, and to be waited for.
 function fingerprintOf(statuses: readonly NodeStatus[]): string {
   return JSON.stringify(
-    statuses.map(({ info, online, starting, keepsTime }) => [info, online || starting === true, keepsTime === true]),
+    statuses.map(({ info, online, starting, keepsTime }) => [info, online, starting === true, keepsTime === true]),
   );
 }

@@ -209,8 +209,14 @@ export class WatchService implements Disposable {
     return isChanged;
   }
 
+  // Nodes changed: rounds that wait for one of them may be over.
+  #lookAtAll(): void {
+    for (const place of this.#places.values()) this.#timed.add(place, place.rounds.awaited);
+  }
+
   #assign(): void {
     this.#isDirty = false;
+    this.#lookAtAll();
     if (this.#isLeft) return;
     const statuses = this.#nodes.all;
     // A node that is being started is as good as there.
@@ -239,7 +245,7 @@ export class WatchService implements Disposable {
   }
 
   #heardWatching(node: string, number: number, since: number): void {
-    this.#assignments.heard(node, number, since, this.#places.values());
+    if (this.#assignments.heard(node, number, since, this.#places.values())) this.#lookAtAll();
     if (this.#lookAtNodes()) this.#change();
   }
 
@@ -288,12 +294,12 @@ export class WatchService implements Disposable {
     const now = this.#options.clock.now();
     // Messages may come before the next look.
     if (this.#clockLook.wasAway(now)) this.#lookAtClock();
+    let lookAt = now;
     if (!this.#catchUp.holds(rounds)) {
       // A node whose results may be here unread is not given up.
-      rounds.judge(now, Math.min(stoppedAt, until), this.#inbox.readUntil);
+      lookAt = rounds.judge(now, Math.min(stoppedAt, until), this.#inbox.readUntil);
       if (rounds.awaited > stoppedAt) this.#end(place);
     }
-    // Rounds that are still awaited are examined again with the next tick.
-    this.#timed.add(place, Math.max(rounds.awaited, now + tickMs));
+    this.#timed.add(place, Math.max(lookAt, now + tickMs));
   }
 }

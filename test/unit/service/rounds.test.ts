@@ -59,6 +59,25 @@ const said = ({ votes }: CollectedRound) =>
     outcome.status === 'up' ? `${node.name} up` : `${node.name} ${outcome.status} ${outcome.failure.code}`,
   );
 
+test('says when the next round may end although no vote comes: when it is due, then at its limit', () => {
+  const { collected, vote, due, judge } = collect();
+  expect(judge(due(0) - 1)).toBe(due(0));
+  expect(judge(due(0))).toBe(due(0) + limitMs);
+  vote(0, 0);
+  expect(judge(due(0) + 2 * second)).toBe(due(0) + limitMs);
+  // What came by then is not read yet.
+  expect(collected.judge(due(0) + limitMs, Infinity, due(0) + limitMs - 1)).toBe(due(0) + limitMs);
+  expect(judge(due(0) + limitMs)).toBe(due(1));
+});
+
+test('where another process may have assigned it, the next round may end at any moment', () => {
+  const { collected, due, judge } = collect(0, 10 * 60 * second);
+  expect(judge(due(0))).toBe(due(0));
+  for (const name of names) collected.keeps(name, due(0) - 1);
+  expect(due(1)).toBeLessThan(10 * 60 * second);
+  expect(judge(due(0) + second)).toBe(due(0) + second);
+});
+
 test('a round is over as soon as all have voted, and tells when the first of them began', () => {
   const { rounds, vote, due } = collect();
   vote(0, 0);

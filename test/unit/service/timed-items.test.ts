@@ -17,6 +17,20 @@ test('gives what is due, once, and what was added for an earlier moment then', (
   expect(timed.due(61_500)).toEqual([b]);
 });
 
+test('whoever was added for an earlier moment is not due for the later one', () => {
+  const timed = createTimedItems<ReturnType<typeof item>>();
+  const one = item('a');
+  timed.add(one, 60_000);
+  timed.add(one, 30_000);
+  expect(timed.due(30_000)).toEqual([one]);
+  expect(timed.due(60_000)).toEqual([]);
+  timed.add(one, 90_000);
+  timed.add(one, 75_000);
+  expect(timed.due(75_000)).toEqual([one]);
+  timed.add(one, 90_000);
+  expect(timed.due(90_000)).toEqual([one]);
+});
+
 test('after the clock was set everything is due', () => {
   const timed = createTimedItems<ReturnType<typeof item>>();
   const all = [item('a'), item('b')];
@@ -39,7 +53,7 @@ test('whoever is added again whenever it was looked at is never looked at later 
         timed.add(one, now + inMs);
         wanted.set(one.name, Math.min(now + inMs, wanted.get(one.name) ?? Number.POSITIVE_INFINITY));
         now += passMs;
-        for (const { name } of timed.due(now)) wanted.delete(name);
+        for (const { name } of timed.due(now)) expect(wanted.delete(name)).toBe(true);
         for (const at of wanted.values()) expect(Math.floor(at / 1_000)).toBeGreaterThan(Math.floor(now / 1_000));
       }
     }),

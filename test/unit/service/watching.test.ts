@@ -87,7 +87,9 @@ function hub(...names: readonly string[]) {
       [{ target, revision: revisionOf(target), dueAt, outcome: up(), startedAt: dueAt, ...changes }],
       settle,
     );
-  return { clock, nodes, assignments, asked, answers, late, watching, watch, targetsOf, see };
+  /** A node says since when it watches this assignment; infinity if it watches none. */
+  const sayWatching = (node: string, number: number, since: number) => listener?.watching(node, number, since);
+  return { clock, nodes, assignments, asked, answers, late, watching, watch, targetsOf, see, sayWatching };
 }
 
 test('many targets are one assignment for each node, and one that does not change is not sent again', async () => {
@@ -185,6 +187,23 @@ test('a node that does not keep the time is asked when the target is due, beside
   expect(rounds.map(({ votes }) => votes.map(({ outcome }) => outcome.status))).toEqual([['unknown', 'up']]);
   watching[Symbol.dispose]();
   expect(clock.pending).toBe(0);
+});
+
+test('a node that says it watches nothing is waited for no longer', async () => {
+  const { clock, assignments, watch, see, sayWatching, watching } = hub('de1', 'us1');
+  const { rounds } = watch('shop');
+  await clock.advance(1_000);
+  const mine = assignments[0]?.assignment.targets[0];
+  if (mine === undefined) throw new Error('it is not watched');
+  const dueAt = createNextDue(mine.schedule, 'shop')(clock.now()) ?? Number.NaN;
+  await clock.advance(dueAt - clock.now());
+  see('de1', 'shop', dueAt);
+  await clock.advance(3_000);
+  expect(rounds).toEqual([]);
+  sayWatching('us1', 1, Number.POSITIVE_INFINITY);
+  await clock.advance(1_000);
+  expect(rounds.map(({ votes }) => votes.map(({ outcome }) => outcome.status))).toEqual([['up', 'unknown']]);
+  watching[Symbol.dispose]();
 });
 
 test('what a node is asked for is waited for when the target is due again meanwhile, and only that one is left out', async () => {
