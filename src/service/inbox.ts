@@ -1,6 +1,7 @@
 import type { Clock } from '#kernel/clock.ts';
 import { goldenRatio } from '#kernel/hash.ts';
 import type { Observation } from '#protocol/watching.ts';
+import type { GrantedIntake } from './grant.ts';
 import { countEach } from './stored-rounds.ts';
 import { InboxLanes, isUnread, type Lane, type LaneEntry } from './inbox-lanes.ts';
 import type { ResultBatch, UnreadBatch } from './ports.ts';
@@ -33,8 +34,8 @@ export interface Inbox extends Disposable {
   open(): void;
   /** All live results that came up to this moment are read, in milliseconds since the epoch. */
   readonly readUntil: number;
-  /** How long the oldest live result has waited, in milliseconds. */
-  readonly waitedMs: number;
+  /** What nodes of other machines have sent so far. */
+  readonly intake: GrantedIntake;
 }
 
 // So long one turn reads at the most, more or less.
@@ -58,6 +59,7 @@ export function createInbox({ clock, read, giveUp, skip, overtaken }: InboxOptio
   /** When the turn began that still reads what comes at once. */
   let turnBegan = Number.NEGATIVE_INFINITY;
   let skips = 0;
+  const intake = { came: 0, read: 0 };
 
   const waitedMs = (one?: LaneEntry) => (one === undefined ? 0 : clock.elapsed() - Math.max(one.came, openedAt));
 
@@ -79,6 +81,7 @@ export function createInbox({ clock, read, giveUp, skip, overtaken }: InboxOptio
     for (let one = lanes.next; one !== undefined; one = lanes.next) {
       if (!readAll(one)) return rest();
       lanes.remove(one);
+      if (one.lane === 'live') intake.read += one.unread?.results ?? 0;
     }
   }
 
@@ -145,7 +148,9 @@ export function createInbox({ clock, read, giveUp, skip, overtaken }: InboxOptio
     },
     addUnread(unread) {
       const { node, bytes } = unread;
-      push({ node, lane: laneOf(unread, clock.now()), bytes, unread, batch: null });
+      const lane = laneOf(unread, clock.now());
+      if (lane === 'live') intake.came += unread.results;
+      push({ node, lane, bytes, unread, batch: null });
     },
     open() {
       if (isOpen) return;
@@ -158,8 +163,9 @@ export function createInbox({ clock, read, giveUp, skip, overtaken }: InboxOptio
       const { news, live } = lanes.heads;
       return Math.min(clock.now(), reading?.cameAt ?? Infinity, news?.cameAt ?? Infinity, live?.cameAt ?? Infinity);
     },
-    get waitedMs() {
-      return isOpen ? Math.max(0, waitedMs(lanes.heads.news), waitedMs(lanes.heads.live)) : 0;
+    get intake() {
+      const waited = isOpen ? Math.max(0, waitedMs(lanes.heads.news), waitedMs(lanes.heads.live)) : 0;
+      return { ...intake, waitedMs: waited };
     },
     [Symbol.dispose]() {
       timer?.[Symbol.dispose]();

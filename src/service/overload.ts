@@ -1,7 +1,7 @@
 import type { Clock } from '#kernel/clock.ts';
 import type { Log } from '#kernel/log.ts';
 import type { DueSpan, Observation } from '#protocol/watching.ts';
-import { createGrant } from './grant.ts';
+import { createGrant, type GrantedIntake } from './grant.ts';
 import type { TargetWatch } from './target-watch.ts';
 import type { UnreadBatch } from './ports.ts';
 import { ShedSpans } from './shed-spans.ts';
@@ -37,9 +37,9 @@ const slotMs = 10_000;
 const slotsKept = 6;
 const logEveryMs = 60_000;
 
-/** `waitedMs` is how long the oldest live result has waited to be read. */
-export function createOverload(clock: Clock, log: Log, waitedMs = () => 0): Overload {
-  const grant = createGrant(clock, waitedMs);
+/** `intake` is what nodes have sent so far. */
+export function createOverload(clock: Clock, log: Log, intake: () => GrantedIntake): Overload {
+  const grant = createGrant(clock, intake);
   const rounds = createMinuteCount(clock);
   const results = createMinuteCount(clock);
   const spans = new ShedSpans();
@@ -72,6 +72,7 @@ export function createOverload(clock: Clock, log: Log, waitedMs = () => 0): Over
     granted: () => grant.share(),
     notSent(node, due, count) {
       spans.add(node, due, clock.now());
+      grant.leftOut(count);
       // A node may say so of itself.
       if (!grant.isRecent()) return;
       results.add(count);

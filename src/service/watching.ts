@@ -98,7 +98,7 @@ export class WatchService implements Disposable {
     this.#nodes = new WatchingNodes(transport);
     this.#storedRounds = createStoredRounds(clock);
     this.#keepLate = createLateKeeper(options);
-    this.#overload = createOverload(clock, options.log, () => this.#inbox.waitedMs);
+    this.#overload = createOverload(clock, options.log, () => this.#inbox.intake);
     this.#inbox = createInbox({
       ...this.#overload,
       clock,

@@ -2,43 +2,92 @@ import { expect, test } from 'vitest';
 import { createGrant } from '#service/grant.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 
-/** A hub that can read `perSecond` results: nodes have `offered` of them each second, and send what they were granted 3 s before. */
-function play(perSecond: number, offered: (second: number) => number, seconds: number) {
+interface HubPlay {
+  /** How many results it can read in a second. */
+  readonly perSecond: (second: number) => number;
+  readonly offered: (second: number) => number;
+  readonly seconds: number;
+  /** After how many seconds a grant shows in what comes. */
+  readonly delay?: number;
+}
+
+/** Nodes that have so many results each second, and a hub that reads what it can. What waits for five seconds is skipped. */
+function play({ perSecond, offered, seconds, delay = 3 }: HubPlay) {
   const clock = new FakeClock();
-  let unread = 0;
-  const grant = createGrant(clock, () => (unread / perSecond) * 1_000);
+  const waiting: { results: number; readonly since: number }[] = [];
+  const counts = { came: 0, read: 0 };
+  const waitedMs = () => {
+    const first = waiting.find(({ results }) => results > 0);
+    return first === undefined ? 0 : clock.elapsed() - first.since;
+  };
+  const grant = createGrant(clock, () => ({ ...counts, waitedMs: waitedMs() }));
   const shares: number[] = [];
-  let read = 0;
+  const read: number[] = [];
   for (let second = 0; second < seconds; second += 1) {
-    unread += offered(second) * (shares.at(-3) ?? 1);
-    // The inbox holds no more than five seconds.
-    unread = Math.min(unread, 5 * perSecond);
-    const done = Math.min(unread, perSecond);
-    read += done;
-    unread -= done;
+    const results = offered(second);
+    const sent = results * (shares.at(-delay) ?? 1);
+    grant.leftOut(results - sent);
+    counts.came += sent;
+    waiting.push({ results: sent, since: clock.elapsed() });
+    let left = perSecond(second);
+    for (const one of waiting) {
+      if (clock.elapsed() - one.since > 5_000) one.results = 0;
+      const some = Math.min(one.results, left);
+      one.results -= some;
+      left -= some;
+    }
+    counts.read += perSecond(second) - left;
+    read.push(perSecond(second) - left);
     clock.hold(1_000);
     shares.push(grant.share());
   }
   return { shares, read, grant, clock };
 }
 
+const sum = (all: readonly number[]) => all.reduce((before, one) => before + one, 0);
+
 test('all is granted as long as results are read in time', () => {
-  const { shares, grant } = play(1_000, () => 900, 100);
+  const { shares, grant } = play({ perSecond: () => 1_000, offered: () => 900, seconds: 100 });
   expect(new Set(shares)).toEqual(new Set([1]));
   expect(grant.isRecent()).toBe(false);
 });
 
-test.each([1.5, 2, 4, 10])('of %d times of what can be read nodes send about as much as that', (times) => {
-  const { shares, read, grant } = play(1_000, () => 1_000 * times, 300);
-  expect(read).toBeGreaterThan(0.9 * 300 * 1_000);
+test.each([
+  [1.5, 3],
+  [2, 3],
+  [4, 1],
+  [4, 3],
+  [4, 8],
+  [10, 3],
+  [10, 8],
+])('of %d times of what can be read nodes send about as much as that, %d seconds after they were granted it', (times, delay) => {
+  const { shares, read, grant } = play({ perSecond: () => 1_000, offered: () => 1_000 * times, seconds: 300, delay });
+  expect(sum(read)).toBeGreaterThan(0.9 * 300 * 1_000);
   const settled = shares.slice(60);
-  expect(settled.reduce((sum, share) => sum + share, 0) / settled.length).toBeLessThan(1.25 / times);
+  expect(sum(settled) / settled.length).toBeLessThan(1.25 / times);
   expect(Math.min(...shares)).toBeGreaterThanOrEqual(1 / 16);
   expect(grant.isRecent()).toBe(true);
 });
 
+test('where reading comes to a halt for two seconds of seven, nodes send nearly as much as is read in the long run', () => {
+  const perSecond = (second: number) => (second % 7 < 2 ? 0 : 1_400);
+  const { read, shares } = play({ perSecond, offered: () => 4_000, seconds: 300, delay: 5 });
+  expect(sum(read)).toBeGreaterThan(0.8 * sum(read.map((_, second) => perSecond(second))));
+  expect(Math.min(...shares)).toBeGreaterThan(0.1);
+});
+
+test('a hub that can suddenly read a tenth reads as much as it can half a minute later', () => {
+  const perSecond = (second: number) => (second < 100 ? 10_000 : 1_000);
+  const { read } = play({ perSecond, offered: () => 8_000, seconds: 190 });
+  expect(sum(read.slice(130))).toBeGreaterThan(0.9 * 60 * 1_000);
+});
+
 test('all is granted again soon after it became less', () => {
-  const { shares, grant, clock } = play(1_000, (second) => (second < 60 ? 5_000 : 500), 120);
+  const { shares, grant, clock } = play({
+    perSecond: () => 1_000,
+    offered: (second) => (second < 60 ? 5_000 : 500),
+    seconds: 120,
+  });
   expect(shares[59]).toBeLessThan(0.4);
   expect(shares.at(-1)).toBe(1);
   clock.hold(120_000);

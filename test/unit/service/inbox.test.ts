@@ -154,3 +154,31 @@ test('holds so many bytes and no more: what is old is sent again, then the oldes
   inbox.open();
   expect(parsed[0]).toBe(news);
 });
+
+test('tells how many healthy results of other machines have come, and how many of those were read', () => {
+  const { clock, inbox, come } = slow(1);
+  come('zz1', 4);
+  come('zz1', 10, { isNews: true });
+  come('zz1', 10, { agoMs: 3_600_000 });
+  inbox.add('zz2', observations(3), null);
+  expect(inbox.intake).toEqual({ came: 4, read: 0, waitedMs: 0 });
+  inbox.open();
+  clock.hold(6_000);
+  expect(inbox.intake).toMatchObject({ came: 4, read: 0 });
+  come('zz1', 5);
+  expect(inbox.intake.came).toBe(9);
+});
+
+test('what is skipped unread was not read', async () => {
+  const { clock, inbox, come, skipped } = slow(1);
+  inbox.open();
+  come('zz1', 4);
+  await clock.advance(10);
+  expect(inbox.intake).toEqual({ came: 4, read: 4, waitedMs: 0 });
+  come('zz1', 500);
+  for (let count = 0; count < 4; count += 1) come('zz1', 10);
+  clock.hold(6_000);
+  await clock.advance(1_000);
+  expect(skipped).not.toEqual([]);
+  expect(inbox.intake).toEqual({ came: 544, read: 544 - 10 * skipped.length, waitedMs: 0 });
+});
