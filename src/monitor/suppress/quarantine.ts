@@ -39,8 +39,8 @@ const fewestTargets = 3;
 const fewestHosts = 3;
 
 interface NodeRecord {
-  /** All targets that it gave a vote on. */
-  readonly targets: Set<string>;
+  /** On how many targets it gave a vote. */
+  targets: number;
   /** Down where others see up, without an up vote in between; what others see down as well since is not among them. */
   readonly alone: Map<string, { readonly host: string; readonly at: number }>;
   /** Of a suspected node: in agreement with the others, without a vote against them in between. */
@@ -52,19 +52,35 @@ const none: readonly TrustChange[] = [];
 export function createQuarantine(): Quarantine {
   const suspected = new Set<string>();
   const records = new Map<string, NodeRecord>();
+  /** Of each target, who gave a vote on it: for each vote there is one look at a short list. */
+  const voters = new Map<string, NodeRecord[]>();
 
   function recordOf(node: string): NodeRecord {
-    const known = records.get(node) ?? { targets: new Set(), alone: new Map(), agreed: new Map() };
-    records.set(node, known);
+    let known = records.get(node);
+    if (known === undefined) records.set(node, (known = { targets: 0, alone: new Map(), agreed: new Map() }));
+    return known;
+  }
+
+  function votersOf(target: string): NodeRecord[] {
+    let known = voters.get(target);
+    if (known === undefined) voters.set(target, (known = []));
     return known;
   }
 
   // `othersLead` is by how many more of the others see it up than down.
-  function take({ target, host, dueAt, votes }: ObservedRound, vote: Vote, othersLead: number): TrustChange | null {
+  function take(
+    { target, host, dueAt, votes }: ObservedRound,
+    voted: NodeRecord[],
+    vote: Vote,
+    othersLead: number,
+  ): TrustChange | null {
     const { node, outcome } = vote;
     if (outcome.status === 'unknown') return null;
     const record = recordOf(node.name);
-    record.targets.add(target);
+    if (!voted.includes(record)) {
+      voted.push(record);
+      record.targets += 1;
+    }
     const othersSeeUp = othersLead > 0;
     if (outcome.status === 'up') {
       if (record.alone.size > 0) record.alone.clear();
@@ -90,14 +106,14 @@ export function createQuarantine(): Quarantine {
 
   function judge(node: NodeInfo, { targets, alone, agreed }: NodeRecord): TrustChange | null {
     if (suspected.has(node.name)) {
-      if (agreed.size < Math.min(fewestTargets, targets.size)) return null;
+      if (agreed.size < Math.min(fewestTargets, targets)) return null;
       suspected.delete(node.name);
       const targetsAgreed = [...agreed.keys()];
       const since = Math.min(...agreed.values());
       agreed.clear();
       return { kind: 'trusted', node, since, targets: targetsAgreed };
     }
-    const needed = Math.max(fewestTargets, Math.min(enoughTargets, targets.size));
+    const needed = Math.max(fewestTargets, Math.min(enoughTargets, targets));
     if (alone.size < needed) return null;
     const hosts = new Set([...alone.values()].map(({ host }) => host));
     if (hosts.size < fewestHosts) return null;
@@ -112,8 +128,9 @@ export function createQuarantine(): Quarantine {
     observe(round) {
       let changes: TrustChange[] | null = null;
       let lead = leadIn(round.votes);
+      const voted = votersOf(round.target);
       for (const vote of round.votes) {
-        const change = take(round, vote, lead - leadOf(vote));
+        const change = take(round, voted, vote, lead - leadOf(vote));
         if (change === null) continue;
         (changes ??= []).push(change);
         lead = leadIn(round.votes);
@@ -122,8 +139,9 @@ export function createQuarantine(): Quarantine {
     },
     restore: (node) => void suspected.add(node),
     forget(target) {
-      for (const { targets, alone, agreed } of records.values()) {
-        targets.delete(target);
+      for (const record of voters.get(target) ?? []) record.targets -= 1;
+      voters.delete(target);
+      for (const { alone, agreed } of records.values()) {
         alone.delete(target);
         agreed.delete(target);
       }

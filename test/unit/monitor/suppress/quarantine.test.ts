@@ -7,8 +7,7 @@ const outcomes = { u: up, d: down, x: unknown };
 const names = ['de1', 'us1', 'jp1', 'fr1'];
 
 /** Rounds such as `a:udu`: the target and what each node sees; a target's host is its first letter. */
-function play(rounds: string) {
-  const quarantine = createQuarantine();
+function play(rounds: string, quarantine = createQuarantine()) {
   const changes: (readonly [number, TrustChange['kind'], string])[] = [];
   for (const [index, round] of rounds.split(' ').entries()) {
     const [target = '', signs = ''] = round.split(':');
@@ -57,6 +56,23 @@ test.each([
   },
 ])('$name ($rounds)', ({ rounds, suspected }) => {
   expect(play(rounds).suspected).toEqual(suspected);
+});
+
+test('a target that is watched no more is none of its targets, however often it voted on it', () => {
+  const quarantine = createQuarantine();
+  play('a:uuu b:uuu c:uuu d:uuu e:uuu d:uuu e:uuu a:udu b:udu c:udu', quarantine);
+  quarantine.forget('d');
+  quarantine.forget('never seen');
+  expect(play('a:udu', quarantine).suspected).toEqual([]);
+  quarantine.forget('e');
+  expect(play('a:udu', quarantine).suspected).toEqual(['us1']);
+});
+
+test('a target that comes back is one of its targets again', () => {
+  const quarantine = createQuarantine();
+  play('a:udu b:udu d:uuu', quarantine);
+  quarantine.forget('d');
+  expect(play('d:uuu a:udu b:udu c:udu', quarantine).suspected).toEqual([]);
 });
 
 test('ten targets in a row are enough, however many there are', () => {
