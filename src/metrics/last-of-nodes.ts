@@ -5,7 +5,7 @@ export class LastOfNodes {
   #nodes: readonly string[] = [];
   /** Of each node: 1 for up, 0 for down, -1 if it could not tell. */
   #states: number[] = [];
-  /** Of each node: seconds, -1 for none. */
+  /** Of each node: seconds, NaN for none. A list that begins with a whole number would hold every other one as an object. */
   #seconds: number[] = [];
 
   record(node: string, { status, seconds }: Pick<Vote['outcome'], 'status' | 'seconds'>): void {
@@ -15,10 +15,10 @@ export class LastOfNodes {
       // Neither in place nor by spreading: such a list takes room for sixteen more, and `concat` for what it has.
       this.#nodes = this.#nodes.concat(node);
       this.#states = this.#states.concat(-1);
-      this.#seconds = this.#seconds.concat(-1);
+      this.#seconds = this.#seconds.concat(Number.NaN);
     }
     this.#states[index] = status === 'unknown' ? -1 : Number(status === 'up');
-    this.#seconds[index] = seconds ?? -1;
+    this.#seconds[index] = seconds ?? Number.NaN;
   }
 
   /** Forgets other nodes than these. */
@@ -27,7 +27,7 @@ export class LastOfNodes {
     const kept = this.#nodes.flatMap((node, index) => (names.has(node) ? index : []));
     this.#nodes = kept.map((index) => this.#nodes[index] ?? '');
     this.#states = kept.map((index) => this.#states[index] ?? -1);
-    this.#seconds = kept.map((index) => this.#seconds[index] ?? -1);
+    this.#seconds = kept.map((index) => this.#seconds[index] ?? Number.NaN);
   }
 
   /** How many nodes are known: each has an index from 0 on. */
@@ -41,13 +41,13 @@ export class LastOfNodes {
 
   /** Whether it was up, as 1 or 0; null if the node could not tell. */
   stateAt(index: number): number | null {
-    return known(this.#states[index]);
+    const state = this.#states[index] ?? -1;
+    return state < 0 ? null : state;
   }
 
   /** How long it took, in seconds; null if the check had no duration. */
   secondsAt(index: number): number | null {
-    return known(this.#seconds[index]);
+    const seconds = this.#seconds[index] ?? Number.NaN;
+    return Number.isNaN(seconds) ? null : seconds;
   }
 }
-
-const known = (value: number | undefined) => (value === undefined || value < 0 ? null : value);
