@@ -27,6 +27,8 @@ export class InboxLanes {
   readonly news: LaneEntry[] = [];
   readonly live: LaneEntry[] = [];
   readonly history: LaneEntry[] = [];
+  /** Healthy results of other machines that came so far, and those that were read. */
+  readonly healthy = { came: 0, read: 0 };
   #bytes = 0;
 
   /** What is to be read next. */
@@ -65,6 +67,13 @@ export class InboxLanes {
   push(one: LaneEntry): void {
     this[one.lane].push(one);
     this.#bytes += one.bytes;
+    if (one.lane === 'live') this.healthy.came += one.unread?.results ?? 0;
+  }
+
+  /** Takes out what was read to its end. */
+  finish(one: LaneEntry): void {
+    this.remove(one);
+    if (one.lane === 'live') this.healthy.read += one.unread?.results ?? 0;
   }
 
   remove(one: LaneEntry): void {

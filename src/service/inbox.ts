@@ -59,7 +59,6 @@ export function createInbox({ clock, read, giveUp, skip, overtaken }: InboxOptio
   /** When the turn began that still reads what comes at once. */
   let turnBegan = Number.NEGATIVE_INFINITY;
   let skips = 0;
-  const intake = { came: 0, read: 0 };
 
   const waitedMs = (one?: LaneEntry) => (one === undefined ? 0 : clock.elapsed() - Math.max(one.came, openedAt));
 
@@ -80,8 +79,7 @@ export function createInbox({ clock, read, giveUp, skip, overtaken }: InboxOptio
     skipOld();
     for (let one = lanes.next; one !== undefined; one = lanes.next) {
       if (!readAll(one)) return rest();
-      lanes.remove(one);
-      if (one.lane === 'live') intake.read += one.unread?.results ?? 0;
+      lanes.finish(one);
     }
   }
 
@@ -148,9 +146,7 @@ export function createInbox({ clock, read, giveUp, skip, overtaken }: InboxOptio
     },
     addUnread(unread) {
       const { node, bytes } = unread;
-      const lane = laneOf(unread, clock.now());
-      if (lane === 'live') intake.came += unread.results;
-      push({ node, lane, bytes, unread, batch: null });
+      push({ node, lane: laneOf(unread, clock.now()), bytes, unread, batch: null });
     },
     open() {
       if (isOpen) return;
@@ -164,8 +160,7 @@ export function createInbox({ clock, read, giveUp, skip, overtaken }: InboxOptio
       return Math.min(clock.now(), reading?.cameAt ?? Infinity, news?.cameAt ?? Infinity, live?.cameAt ?? Infinity);
     },
     get intake() {
-      const waited = isOpen ? Math.max(0, waitedMs(lanes.heads.news), waitedMs(lanes.heads.live)) : 0;
-      return { ...intake, waitedMs: waited };
+      return { ...lanes.healthy, waitedMs: isOpen ? Math.max(...Object.values(lanes.heads).map(waitedMs)) : 0 };
     },
     [Symbol.dispose]() {
       timer?.[Symbol.dispose]();
