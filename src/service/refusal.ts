@@ -20,6 +20,11 @@ export function refusalOf(
 ): string | null {
   const { target, revision, dueAt } = observation;
   if (place === undefined || place.assigned.revision !== revision) return null;
-  const isDue = dueCheckOf(place.assigned)(dueAt, { laterMs: setBacks, isLongAgo: dueAt < now - longAgoMs });
-  return isDue ? null : `${dueAt} is no due time of ${target}`;
+  const { assigned } = place;
+  if (dueAt === place.knownDueAt && assigned === place.knownDueBy) return null;
+  const isDue = dueCheckOf(assigned)(dueAt, { laterMs: setBacks, isLongAgo: dueAt < now - longAgoMs });
+  if (!isDue) return `${dueAt} is no due time of ${target}`;
+  place.knownDueAt = dueAt;
+  place.knownDueBy = assigned;
+  return null;
 }

@@ -43,6 +43,9 @@ export interface TargetWatch extends RecurringItem, AssignmentEntry, TimedItem {
   missedAt: number;
   /** When it was last seen other than up. */
   badAt: number;
+  /** A moment that is a due time by this assignment: most nodes have seen the same one. */
+  knownDueAt: number;
+  knownDueBy: AssignedTarget | null;
   /** How many of its rounds in a row were shed by now. */
   leftOut: number;
   /** That nothing more will be heard. */
@@ -62,6 +65,8 @@ export function createTargetWatch({
     stoppedAt: Number.POSITIVE_INFINITY,
     lookAt: Number.POSITIVE_INFINITY,
     badAt: Number.NEGATIVE_INFINITY,
+    knownDueAt: Number.NEGATIVE_INFINITY,
+    knownDueBy: null,
     leftOut: 0,
     work: null,
     isAsking: false,
