@@ -1,6 +1,6 @@
 import type { Browser, Response } from 'playwright-core';
 import { expect, test } from 'vitest';
-import { expectGood, expectGoodInBoth, openBrowser, openTab, type Tab } from '../support/browser.ts';
+import { expectGood, expectGoodInBoth, expectToFit, openBrowser, openTab, type Tab } from '../support/browser.ts';
 import { devices } from '../support/chromium.ts';
 import { startHttpTarget } from '../support/http-target.ts';
 import { createProgram } from '../support/program.ts';
@@ -88,10 +88,14 @@ async function look(browser: Browser, url: string, paths: readonly string[], hea
     for (const [index, path] of paths.entries()) {
       await tab.page.goto(path);
       await heading(tab, headings[index] ?? /./);
-      await expectGoodInBoth(tab);
+      // On a wall most pages are those of a desktop with more room: what axe finds there it finds on both.
+      if (device === devices.wall && !madeForWalls.has(path)) await expectToFit(tab);
+      else await expectGoodInBoth(tab);
     }
   }
 }
+
+const madeForWalls = new Set(['/', '/?view=wall']);
 
 test('every page about targets is good on phone, desktop and wall, in light and dark', async (context) => {
   const browser = await openBrowser(context);

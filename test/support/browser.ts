@@ -96,6 +96,11 @@ async function violationsOf(page: Page, rules: readonly string[] | null): Promis
 async function expectToLookGood(page: Page, rules: readonly string[] | null): Promise<void> {
   const name = `${page.url()} ${JSON.stringify(page.viewportSize())}`;
   expect([name, await violationsOf(page, rules)]).toEqual([name, []]);
+  await expectNothingBeside(page);
+}
+
+async function expectNothingBeside(page: Page): Promise<void> {
+  const name = `${page.url()} ${JSON.stringify(page.viewportSize())}`;
   const overflow = await page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth');
   expect([name, 'sideways', Math.max(0, Number(overflow))]).toEqual([name, 'sideways', 0]);
   // On a phone each row of these is a card, of which nothing lies beside the screen.
@@ -105,6 +110,12 @@ async function expectToLookGood(page: Page, rules: readonly string[] | null): Pr
         .map(({ parentElement }) => parentElement.ariaLabel)
     : []`);
   expect([page.url(), beside]).toEqual([page.url(), []]);
+}
+
+/** All of a page is on the screen or below it, and the browser has no complaint. */
+export async function expectToFit({ page, complaints }: Tab): Promise<void> {
+  await expectNothingBeside(page);
+  expect([page.url(), complaints]).toEqual([page.url(), []]);
 }
 
 /** A page is good: it looks good, and the browser has no complaint. */

@@ -1,9 +1,9 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import type { Outcome } from '#checks/index.ts';
 import type { Detail as MtrDetail } from '#checks/mtr/detail.ts';
 import type { PathTrace } from '#checks/path/trace.ts';
@@ -29,6 +29,13 @@ const combinations = families.flatMap((family) => protocols.map((protocol) => ({
 function traceOf(outcome: Outcome): PathTrace {
   if (outcome.detail === null) throw new Error(`no path: ${JSON.stringify(outcome)}`);
   return outcome.detail as PathTrace;
+}
+
+/** A folder that is gone after the test. */
+function networksFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'watchpost-asn-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  return folder;
 }
 
 /** The addresses of each hop; `*` for none. */
@@ -310,7 +317,7 @@ describe.skipIf(obstacle !== null)('paths', () => {
   });
 
   test('networks are named from a file', async () => {
-    const file = join(mkdtempSync(join(tmpdir(), 'watchpost-asn-')), 'names.tsv.gz');
+    const file = join(networksFolder(), 'names.tsv.gz');
     const list =
       '10.0.1.0\t10.0.1.255\t64500\tDE\tNear\n10.0.4.0\t10.0.5.255\t64501\tUS\tFar\nfd00:5::\tfd00:5::ffff\t64502\tUS\tSix\n';
     writeFileSync(file, gzipSync(list));
@@ -323,7 +330,7 @@ describe.skipIf(obstacle !== null)('paths', () => {
   });
 
   test('a bad file of AS names is reported with its line', async () => {
-    const file = join(mkdtempSync(join(tmpdir(), 'watchpost-asn-')), 'names.tsv');
+    const file = join(networksFolder(), 'names.tsv');
     writeFileSync(file, '10.0.1.0\t10.0.1.255\t64500\tDE\tNear\nnonsense\n');
     const outcome = await network.check({ type: 'traceroute', host: host[4], protocol: 'udp' }, { asnFile: file });
     expect(outcome).toMatchObject({ status: 'unknown', failure: { source: 'node', code: 'local' } });
