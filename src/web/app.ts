@@ -11,7 +11,7 @@ export interface WebLimits extends ConnectionLimits {
   readonly headersMs: number;
   /** For a whole request. */
   readonly requestMs: number;
-  /** From the end of a request to the end of its answer, however slowly it is read; up to twice as long if it began late. */
+  /** From the end of a request to the end of its answer, however slowly it is read; as long again while the client has read all that there is. */
   readonly answerMs: number;
   /** For a connection on which nothing moves, and between two requests. */
   readonly idleMs: number;

@@ -12,8 +12,8 @@ interface AwaitedAnswer {
 }
 
 /**
- * Cuts a connection whose answer was not read whole within `answerMs` of the request. An answer that has not begun by then is late by
- * our own fault: its client has as long again.
+ * Cuts a connection whose answer was not read whole within `answerMs` of the request. If its client has read all that there is of it by
+ * then, we are late ourselves: the client has as long again.
  */
 export function cutSlowReaders(server: Server, clock: Clock, answerMs: number): Disposable {
   // The idle timeout of a socket starts again with every byte, so a reader of one byte a second would stay for hours. Those that
@@ -36,8 +36,8 @@ export function cutSlowReaders(server: Server, clock: Clock, answerMs: number): 
         return;
       }
       waiting.shift();
-      if (one.response.headersSent) one.response.socket?.destroy();
-      else giveTime(one);
+      if (isReadSoFar(one.response)) giveTime(one);
+      else one.response.socket?.destroy();
     }
   }
 
@@ -48,6 +48,11 @@ export function cutSlowReaders(server: Server, clock: Clock, answerMs: number): 
     response.on('close', () => one.place?.leave());
   });
   return { [Symbol.dispose]: () => timer?.[Symbol.dispose]() };
+}
+
+// Whether nothing waits to be read: a slow reader is seldom without something that does.
+function isReadSoFar({ writableLength, socket }: ServerResponse): boolean {
+  return writableLength === 0 && (socket?.writableLength ?? 0) === 0;
 }
 
 /**

@@ -83,12 +83,13 @@ const reloads = await reloading;
 printSamples();
 printWhole(reloads, visitors.made);
 // A visit that failed is an error, after what was measured.
-await visitors[Symbol.asyncDispose]();
+const failed = await visitors.failure();
+if (failed !== null) console.log(`a visit failed: ${failed}`);
 const ended = await running.end('SIGTERM');
 console.log(`ended with ${ended.code ?? ended.signal}`);
 server.close();
 server.closeAllConnections();
-process.exitCode = ended.code ?? 1;
+process.exitCode = failed === null ? (ended.code ?? 1) : 1;
 
 function configuration(turn: number): string {
   const target = (index: number) => {

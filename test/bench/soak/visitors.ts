@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { inspect } from 'node:util';
 
 /** Prometheus, and people: some have pages open, others load them. */
 export interface Visitors extends AsyncDisposable {
@@ -9,6 +10,8 @@ export interface Visitors extends AsyncDisposable {
     readonly events: number;
     readonly repeated: number;
   };
+  /** Ends the visits. What went wrong with the first that failed, in words; null if none did. */
+  failure(): Promise<string | null>;
 }
 
 const openPages = 10;
@@ -79,9 +82,16 @@ export function startVisitors(url: string, target: string): Visitors {
   return {
     streams: openPages,
     made,
+    async failure() {
+      stop.abort();
+      return ended.then(
+        () => null,
+        (error: unknown) => inspect(error),
+      );
+    },
     async [Symbol.asyncDispose]() {
       stop.abort();
-      await ended;
+      await Promise.allSettled(visits);
     },
   };
 }

@@ -8,7 +8,7 @@ import { WatchpostError } from '#kernel/errors.ts';
 import type { WebOptions, WebServer } from '#web/server.ts';
 import { serveWeb } from '../../support/web.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
-import { metricsOf, noMetrics } from '../../support/no-metrics.ts';
+import { metricsInPieces, metricsOf, noMetrics } from '../../support/no-metrics.ts';
 
 interface Answer {
   readonly status: number | undefined;
@@ -380,6 +380,26 @@ test('each slow reader has its own time', async () => {
   first.resume();
   expect(await failed).toMatchObject([{ code: 'ECONNRESET' }]);
   expect(await text(second)).toHaveLength(big.length);
+});
+
+test('an answer that is made slowly is not cut while its client reads what there is of it', async () => {
+  const clock = new FakeClock();
+  const pieces = Array.from({ length: 4 }, () => Promise.withResolvers<string>());
+  async function* slowly() {
+    for (const { promise } of pieces) yield promise;
+  }
+  await using server = await serveWeb({ clock, metrics: metricsInPieces(slowly) });
+  const request = get({ host: '127.0.0.1', port: server.addr().port, path: '/metrics', agent: false });
+  const answered = once(request, 'response') as Promise<[IncomingMessage]>;
+  let read = '';
+  for (const [index, { resolve }] of pieces.entries()) {
+    resolve(`piece ${index}\n`);
+    const [response] = await answered;
+    if (index === 0) response.setEncoding('utf8').on('data', (more: string) => (read += more));
+    await expect.poll(() => read).toMatch(new RegExp(`piece ${index}\n$`));
+    await clock.advance(50_000);
+  }
+  expect(read).toBe('piece 0\npiece 1\npiece 2\npiece 3\n');
 });
 
 test('an answer that comes late by our own fault is not cut, and has to be read then', async () => {
