@@ -28,7 +28,9 @@ interface IntakeLook extends Pick<GrantedIntake, 'came' | 'read'> {
 const lookEveryMs = 1_000;
 const longestWaitMs = 1_000;
 const least = 1 / 16;
-const increase = 0.02;
+// In a second: a tenth more, and where that is little or much, so much.
+const leastIncrease = 0.01;
+const mostIncrease = 0.04;
 // So that what waits becomes less.
 const ofCapacity = 0.9;
 // A full collection of garbage, or a long page, comes every few seconds.
@@ -38,8 +40,8 @@ const recentMs = 120_000;
 /**
  * If results wait for more than a second and less was read than came, the share is what was read of all that nodes had to send within
  * the last eight seconds, but not less than half of what it was. Nodes hear of a share seconds later, and gather what they send: to cut
- * by what waits would cut again and again before the first cut shows. While nothing waits the share grows evenly, as TCP's does (RFC
- * 5681, section 3.1).
+ * by what waits would cut again and again before the first cut shows. While nothing waits the share grows by a tenth each second, so
+ * that it is soon as large as before, but not by more than nodes hear of in time.
  */
 export function createGrant(clock: Clock, intake: () => GrantedIntake): Grant {
   let share = 1;
@@ -55,6 +57,7 @@ export function createGrant(clock: Clock, intake: () => GrantedIntake): Grant {
     looks.push({ at: now, came, read, offered: came + leftOut });
     // At least one that is old enough stays.
     while (looks.length > 2 && (looks[1]?.at ?? now) <= now - measuredMs) looks.shift();
+    const increase = Math.min(Math.max(share / 10, leastIncrease), mostIncrease);
     if (waitedMs <= longestWaitMs) share = Math.min(1, share + increase * seconds);
     else share = Math.max(least, share / 2, Math.min(share, ofCapacity * capacity()));
     if (share < 1) limitedAt = now;
