@@ -18,15 +18,21 @@ export interface Grant {
   isRecent(): boolean;
 }
 
-/** What the counts were at a moment. */
-interface IntakeLook extends Pick<GrantedIntake, 'came' | 'read'> {
+/** What happened from one look to the next. */
+interface IntakeLook {
   readonly at: number;
+  readonly seconds: number;
+  readonly came: number;
+  readonly read: number;
   /** What came, and what nodes left out. */
   readonly offered: number;
+  /** Nothing waited in the end: more could have been read. */
+  readonly isIdle: boolean;
 }
 
 const lookEveryMs = 1_000;
 const longestWaitMs = 1_000;
+const idleMs = 100;
 const least = 1 / 16;
 // In a second: a tenth more, and where that is little or much, so much.
 const leastIncrease = 0.01;
@@ -38,46 +44,60 @@ const measuredMs = 8_000;
 const recentMs = 120_000;
 
 /**
- * If results wait for more than a second and less was read than came, the share is what was read of all that nodes had to send within
- * the last eight seconds, but not less than half of what it was. Nodes hear of a share seconds later, and gather what they send: to cut
- * by what waits would cut again and again before the first cut shows. While nothing waits the share grows by a tenth each second, so
- * that it is soon as large as before, but not by more than nodes hear of in time.
+ * If results wait for more than a second at two looks in a row and less was read than came in between, the share is what could be read
+ * of all that nodes had to send within the last eight seconds, but not less than half of what it was. What waits after a moment in
+ * which nothing was read is soon read. Nodes hear of a share seconds later, and gather what they send: to cut by what waits would cut
+ * again and again before the first cut shows. While nothing waits the share grows by a tenth each second, so that it is soon as large
+ * as before, but not by more than nodes hear of in time.
  */
 export function createGrant(clock: Clock, intake: () => GrantedIntake): Grant {
   let share = 1;
   let leftOut = 0;
   let limitedAt = Number.NEGATIVE_INFINITY;
-  const looks: IntakeLook[] = [{ at: clock.elapsed(), came: 0, read: 0, offered: 0 }];
-  let lookedAt = clock.elapsed();
+  let last = { at: clock.elapsed(), came: 0, read: 0, leftOut: 0 };
+  let looks: readonly IntakeLook[] = [];
+  let hasWaited = false;
 
-  function look(now: number): void {
+  function look(at: number): void {
     const { came, read, waitedMs } = intake();
-    const seconds = Math.floor((now - lookedAt) / lookEveryMs);
-    lookedAt = now;
-    looks.push({ at: now, came, read, offered: came + leftOut });
-    // At least one that is old enough stays.
-    while (looks.length > 2 && (looks[1]?.at ?? now) <= now - measuredMs) looks.shift();
+    const now: IntakeLook = {
+      at,
+      seconds: (at - last.at) / 1_000,
+      came: came - last.came,
+      read: read - last.read,
+      offered: came + leftOut - last.came - last.leftOut,
+      isIdle: waitedMs <= idleMs,
+    };
+    last = { at, came, read, leftOut };
+    looks = [...looks.filter((one) => at - one.at < measuredMs), now];
     const increase = Math.min(Math.max(share / 10, leastIncrease), mostIncrease);
-    if (waitedMs <= longestWaitMs) share = Math.min(1, share + increase * seconds);
-    else share = Math.max(least, share / 2, Math.min(share, ofCapacity * capacity()));
-    if (share < 1) limitedAt = now;
-  }
-
-  // Which share of what nodes have to send can be read: not known, and enough, as long as all that comes is read.
-  function capacity(): number {
-    const [first, last] = [looks[0], looks.at(-1)];
-    if (first === undefined || last === undefined) return Infinity;
-    const read = last.read - first.read;
-    return read >= last.came - first.came ? Infinity : read / (last.offered - first.offered);
+    const waits = waitedMs > longestWaitMs;
+    if (!waits) share = Math.min(1, share + increase * Math.floor(now.seconds));
+    else if (hasWaited && now.read < now.came)
+      share = Math.max(least, share / 2, Math.min(share, ofCapacity * readable(looks)));
+    hasWaited = waits;
+    if (share < 1) limitedAt = at;
   }
 
   return {
     share() {
       const now = clock.elapsed();
-      if (now - lookedAt >= lookEveryMs) look(now);
+      if (now - last.at >= lookEveryMs) look(now);
       return share;
     },
     leftOut: (results) => void (leftOut += results),
     isRecent: () => clock.elapsed() - limitedAt < recentMs,
   };
+}
+
+// Which share of what nodes had to send could be read: while nothing waited as fast as at the best of times.
+function readable(looks: readonly IntakeLook[]): number {
+  const fastest = Math.max(...looks.map(({ read, seconds }) => read / seconds));
+  let read = 0;
+  let offered = 0;
+  for (const one of looks) {
+    read += one.isIdle ? Math.max(one.read, fastest * one.seconds) : one.read;
+    offered += one.offered;
+  }
+  return offered === 0 ? 1 : read / offered;
 }
