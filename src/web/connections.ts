@@ -24,7 +24,6 @@ export function cutSlowReaders(server: Server, clock: Clock, answerMs: number): 
   function giveTime(one: AwaitedAnswer): void {
     one.until = clock.elapsed() + answerMs;
     one.place = waiting.add(one);
-    timer ??= clock.after(answerMs, cut);
   }
 
   function cut(): void {
@@ -44,6 +43,7 @@ export function cutSlowReaders(server: Server, clock: Clock, answerMs: number): 
   server.prependListener('request', (_, response) => {
     const one: AwaitedAnswer = { response, until: 0, place: null };
     giveTime(one);
+    timer ??= clock.after(answerMs, cut);
     // It comes once, and `once` would wrap the listener anew for each request.
     response.on('close', () => one.place?.leave());
   });

@@ -414,6 +414,7 @@ test('an answer that comes late by our own fault is not cut, and has to be read 
   const request = get({ host: '127.0.0.1', port: server.addr().port, path: '/metrics', agent: false });
   await reached.promise;
   await clock.advance(150_000);
+  expect(clock.pending).toBe(1);
   big.resolve('x'.repeat(50_000_000));
   const [response] = (await once(request, 'response')) as [IncomingMessage];
   response.pause();
