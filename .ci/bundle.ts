@@ -13,6 +13,7 @@ import { builtinModules, stripTypeScriptTypes } from 'node:module';
 import { dirname, join, relative, resolve } from 'node:path';
 import { build, type OutputChunk, type OutputOptions, type Plugin } from 'rolldown';
 import { drawWorld } from '../src/web/assets/draw-world.ts';
+import { chunksByStart } from './chunks.ts';
 import { inOneByte } from './one-byte.ts';
 
 // Writes the program to dist/ as the package and the image have it: minified chunks of src/ and of the packages that it uses,
@@ -67,7 +68,19 @@ async function writeProgram(): Promise<readonly OutputChunk[]> {
     platform: 'node',
     external,
     plugins: [lightHttp(), ownFiles()],
-    output: { ...written, format: 'esm', entryFileNames: '[name].js', chunkFileNames: '[name]-[hash].js' },
+    preserveEntrySignatures: false,
+    // A check type is loaded with others by the hub, and by itself in a node.
+    checks: { ineffectiveDynamicImport: false },
+    output: {
+      ...written,
+      format: 'esm',
+      entryFileNames: '[name].js',
+      chunkFileNames: '[name]-[hash].js',
+      codeSplitting: chunksByStart(
+        from,
+        entries.map(([, file]) => file),
+      ),
+    },
   });
   return output.filter((one) => one.type === 'chunk');
 }

@@ -56,9 +56,33 @@ test("every file of the bundle finds what it imports, and none loads Node's own 
   expect(await run(['all.mjs'])).toEqual({ out: 'all 0\n', err: '' });
 });
 
+/** The files that a file of the bundle imports before it does anything, in their order. */
+function importsOf(file: string): readonly string[] {
+  const code = readFileSync(join(bundle.folder, file), 'utf8');
+  return [...code.matchAll(/\bimport(?:[\w{}$*,\s]+from)?"\.\/([^"]+)"/g)].map(([, name = '']) => name);
+}
+
 test('schemas are light before the first one is made', () => {
-  for (const entry of ['main.js', 'node-thread.js'])
-    expect(readFileSync(join(bundle.folder, entry), 'utf8')).toMatch(/^import"\.\/light-schemas-[^"]+";/);
+  for (const entry of ['main.js', 'node-thread.js']) {
+    const [first = ''] = importsOf(entry);
+    expect([entry, sourcesOf(first)]).toEqual([entry, ['src/kernel/light-schemas.ts']]);
+    for (const before of importsOf(first))
+      expect(sourcesOf(before)).toEqual(sourcesOf(before).filter((source) => source.startsWith('node_modules/zod/')));
+  }
+});
+
+test('a start loads few files', () => {
+  const fileOf = (source: string) =>
+    readdirSync(bundle.folder).find((file) => file.endsWith('.js') && sourcesOf(file).includes(source)) ?? source;
+  for (const started of [
+    ['main.js', fileOf('src/cli/program.ts')],
+    ['main.js', fileOf('src/cli/run/run.ts')],
+    ['node-thread.js'],
+  ]) {
+    const files = new Set(started);
+    for (const file of files) for (const imported of importsOf(file)) files.add(imported);
+    expect(files.size, [...files].join(' ')).toBeLessThanOrEqual(16);
+  }
 });
 
 test('every command has the help that it has in a checkout', async () => {
@@ -70,10 +94,9 @@ test('every command has the help that it has in a checkout', async () => {
   const started = here.filter(({ args }) => ['--help', 'run --help', 'check tcp --help'].includes(args.join(' ')));
   expect(started).toHaveLength(3);
   for (const { args, ...ended } of started) expect([args, await command(args, bundle.house)]).toEqual([args, ended]);
-  const chunk = (name: string) => globSync(`${name}-*.js`, { cwd: bundle.folder }).join();
   const script = `
-import './dist/${chunk('light-schemas')}';
-import { createProgram } from './dist/${chunk('program')}';
+import './dist/${importsOf('main.js')[0]}';
+import { createProgram } from './dist/${globSync('program-*.js', { cwd: bundle.folder }).join()}';
 const { all, version } = JSON.parse(process.argv[2]);
 const ended = [];
 for (const args of all) {

@@ -1,0 +1,57 @@
+import { globSync } from 'node:fs';
+import { join } from 'node:path';
+import type { CodeSplittingOptions } from 'rolldown';
+
+// The sources that begin what is always loaded together.
+const starts: Readonly<Record<string, readonly string[]>> = {
+  main: ['main.ts'],
+  commands: ['cli/program.ts'],
+  hub: ['cli/run/run.ts'],
+  node: ['node/thread.ts', 'checks/{ping,traceroute,mtr,plugin,docker,systemd}/{index,probe}.ts'],
+  chores: ['store/chore-thread.ts'],
+  guard: ['cli/run/stop-guard-thread.ts'],
+};
+
+/**
+ * One chunk for all modules under `from` that the same starts load, so that none loads what it does not need: to load a file takes a
+ * millisecond or two of CPU, and the bundler's own chunks were 172 of them for a hub and 99 for each node. Entries stay by
+ * themselves, as what no start loads.
+ */
+export function chunksByStart(from: string, entries: readonly string[]): CodeSplittingOptions {
+  const names = new Map<string, string>();
+
+  function nameAll(importsOf: (module: string) => readonly string[]): void {
+    for (const [start, patterns] of Object.entries(starts))
+      for (const module of loadedBy(filesOf(from, patterns), importsOf))
+        names.set(module, names.has(module) ? `${names.get(module)}-${start}` : start);
+    // `kernel/light-schemas.ts` comes between it and the first schema.
+    for (const module of names.keys()) if (module.includes('/node_modules/zod/')) names.set(module, 'zod');
+    for (const entry of entries) names.delete(entry);
+  }
+
+  return {
+    groups: [
+      {
+        debugName: 'starts',
+        name(id, graph) {
+          if (names.size === 0) nameAll((module) => graph.getModuleInfo(module)?.importedIds ?? []);
+          return names.get(id);
+        },
+        // What a chunk imports is loaded by as many starts or more: chunks cannot import each other.
+        includeDependenciesRecursively: false,
+      },
+    ],
+  };
+}
+
+function filesOf(from: string, patterns: readonly string[]): readonly string[] {
+  const files = globSync([...patterns], { cwd: from });
+  if (files.length < patterns.length) throw new Error(`not all of these are there: ${patterns.join(', ')}`);
+  return files.map((file) => join(from, file));
+}
+
+function loadedBy(files: readonly string[], importsOf: (module: string) => readonly string[]): ReadonlySet<string> {
+  const found = new Set(files);
+  for (const module of found) for (const imported of importsOf(module)) found.add(imported);
+  return found;
+}
