@@ -23,6 +23,7 @@ export const testLengths: Readonly<Record<string, number>> = {
   'browser/long-list': 45,
   'integration/kubernetes-targets': 45,
   'integration/hubs/take-over': 45,
+  'integration/starved-hub': 45,
   'integration/evidence-outage': 40,
   'integration/full-disk': 40,
   'integration/hubs/alone': 40,

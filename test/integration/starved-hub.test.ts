@@ -1,0 +1,93 @@
+import { expect, test } from 'vitest';
+import { historyOf, wholeRound } from '../support/fleet-history.ts';
+import { natsObstacle, startNats } from '../support/nats-server.ts';
+import { startNodeProcesses } from '../support/node-processes.ts';
+import { createProgram, eventually, query, type Running } from '../support/program.ts';
+import { tcpServer } from '../support/tcp-servers.ts';
+
+const obstacle = natsObstacle();
+const targets = 500;
+const everyMs = 2_000;
+const runMs = 8;
+const restMs = 292;
+
+const pause = async (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+
+/** Leaves a process a fortieth of a processor, as a cgroup would, until it is disposed. */
+function starve({ process: { pid } }: Running): AsyncDisposable {
+  const end = new AbortController();
+  async function take(): Promise<void> {
+    while (!end.signal.aborted) {
+      process.kill(Number(pid), 'SIGSTOP');
+      await pause(restMs);
+      process.kill(Number(pid), 'SIGCONT');
+      await pause(runMs);
+    }
+  }
+  const taken = take();
+  return {
+    async [Symbol.asyncDispose]() {
+      end.abort();
+      await taken;
+    },
+  };
+}
+
+/** How many healthy results were left out because the hub could not read all. */
+async function leftOut(url: string): Promise<number> {
+  const text = await (await fetch(`${url}/metrics`)).text();
+  const all = [...text.matchAll(/^watchpost_node_lost_results_total\{[^}]*reason="hub_overload"[^}]*\} (\d+)$/gm)];
+  return all.reduce((sum, [, count]) => sum + Number(count), 0);
+}
+
+test.skipIf(obstacle !== null)(
+  `a hub with too little of a processor leaves out healthy results, reports an outage, blames no node, and takes all again${obstacle === null ? '' : ` (${obstacle})`}`,
+  async () => {
+    await using stack = new AsyncDisposableStack();
+    const nats = stack.use(await startNats({ nodes: ['de1', 'us1'] }));
+    const steady = stack.use(await tcpServer((socket) => socket.end()));
+    const shop = await tcpServer((socket) => socket.end());
+    const program = stack.use(await createProgram());
+    stack.use(startNodeProcesses(nats, program.folder));
+    const others = Array.from(
+      { length: targets },
+      (_, index) => `  t${index}: { check: tcp, host: "127.0.0.1:${steady.port}", timeout: 1900ms }`,
+    );
+    const running = await program.start(`
+data: watchpost.db
+http: { listen: "127.0.0.1:0" }
+nats: { servers: ["${nats.url}"] }
+nodes: {}
+defaults: { every: ${everyMs}ms }
+targets:
+  shop: { check: tcp, host: "127.0.0.1:${shop.port}", timeout: 1900ms }
+${others.join('\n')}
+rules: { down: { rounds: 2, recover: 2 } }
+`);
+    await wholeRound({ program }, 'shop');
+    await wholeRound({ program }, 't7');
+    const opened = () => historyOf({ program }).incidents.length;
+    expect([opened(), await leftOut(running.url)]).toEqual([0, 0]);
+    {
+      await using _ = starve(running);
+      await running.logged(/^more comes in than can be judged/);
+      await shop[Symbol.asyncDispose]();
+      await eventually(60_000, () => expect(opened()).toBe(1));
+    }
+    // Nodes tell it now and then.
+    await eventually(60_000, async () => expect(await leftOut(running.url)).toBeGreaterThan(targets));
+    // Of two rounds of each target that were due four to eight seconds ago all votes are there: nothing is left out any more.
+    await eventually(120_000, () => {
+      const to = Date.now() - 2 * everyMs;
+      const [votes] = query(
+        program.database,
+        `SELECT count(*) AS count FROM results WHERE due_at >= ${to - 2 * everyMs} AND due_at < ${to}`,
+      );
+      expect(votes?.['count']).toBe(2 * 2 * (targets + 1));
+    });
+    expect(await running.end('SIGTERM')).toEqual({ code: 0, signal: null });
+    const { results, incidents } = historyOf({ program });
+    expect(incidents.map(({ rule }) => rule)).toEqual(['down']);
+    expect(results.filter(({ failure }) => /the node did not answer/.test(failure ?? ''))).toEqual([]);
+  },
+);
