@@ -20,6 +20,7 @@ const project = (
     maxConcurrency?: number;
     sequence?: { groupOrder: number };
     globalSetup?: string[];
+    expect?: { poll: { timeout: number } };
   } = {},
 ) => ({
   root,
@@ -40,6 +41,8 @@ const project = (
 // processors. Unit and contract tests compute, and run before them.
 // Tests of a file that are concurrent wait for even more of it; all at once they would start too much.
 const ofPrograms = {
+  // A second, Vitest's own, is short on a busy machine.
+  expect: { poll: { timeout: 20_000 } },
   globalSetup: ['test/support/tested-program.ts'],
   retry,
   maxWorkers: availableParallelism() + 2,
