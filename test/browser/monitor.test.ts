@@ -89,14 +89,12 @@ async function look(browser: Browser, url: string, paths: readonly string[], hea
       await tab.page.goto(path);
       await heading(tab, headings[index] ?? /./);
       // On a wall most pages are those of a desktop with more room: what axe finds there it finds on both.
-      if (path === longest || (device === devices.wall && !madeForWalls.has(path))) await expectToFit(tab);
+      if (device === devices.wall && !madeForWalls.has(path)) await expectToFit(tab);
       else await expectGoodInBoth(tab);
     }
   }
 }
 
-// What it has is on other pages too, and axe takes as long for it as for all of them.
-const longest = '/docs/checks';
 const madeForWalls = new Set(['/', '/?view=wall']);
 
 test('every page about targets is good on phone, desktop and wall, in light and dark', async (context) => {

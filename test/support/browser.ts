@@ -124,11 +124,10 @@ export async function expectGood({ page, complaints }: Tab): Promise<void> {
   expect([page.url(), complaints]).toEqual([page.url(), []]);
 }
 
-/** It looks good in light and in dark: all but the colours is the same in both, and these are the same on each device. */
+/** It looks good in light and in dark: all but the colours is the same in both. */
 export async function expectToLookGoodInBoth(page: Page): Promise<void> {
   await page.emulateMedia({ colorScheme: 'light' });
   await expectToLookGood(page, null);
-  if ((page.viewportSize()?.width ?? 0) <= devices.phone.viewport.width) return;
   await page.emulateMedia({ colorScheme: 'dark' });
   await expectToLookGood(page, ['color-contrast', 'link-in-text-block']);
 }
