@@ -1,8 +1,10 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { historyOf, wholeRound } from '../support/fleet-history.ts';
 import { natsObstacle, startNats } from '../support/nats-server.ts';
 import { startNodeProcesses } from '../support/node-processes.ts';
 import { createProgram, eventually, query, type Running } from '../support/program.ts';
+import { samplesOf } from '../support/samples.ts';
 import { tcpServer } from '../support/tcp-servers.ts';
 
 const obstacle = natsObstacle();
@@ -10,8 +12,6 @@ const targets = 500;
 const everyMs = 2_000;
 const runMs = 8;
 const restMs = 292;
-
-const pause = async (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
 /** Leaves a process a fortieth of a processor, as a cgroup would, until it is disposed. */
 function starve({ process: { pid } }: Running): AsyncDisposable {
@@ -36,8 +36,8 @@ function starve({ process: { pid } }: Running): AsyncDisposable {
 /** How many healthy results were left out because the hub could not read all. */
 async function leftOut(url: string): Promise<number> {
   const text = await (await fetch(`${url}/metrics`)).text();
-  const all = [...text.matchAll(/^watchpost_node_lost_results_total\{[^}]*reason="hub_overload"[^}]*\} (\d+)$/gm)];
-  return all.reduce((sum, [, count]) => sum + Number(count), 0);
+  const isLeftOut = (series: string) => /^watchpost_node_lost_results_total\{.*reason="hub_overload"/.test(series);
+  return [...samplesOf(text)].reduce((sum, [series, count]) => sum + (isLeftOut(series) ? count : 0), 0);
 }
 
 test.skipIf(obstacle !== null)(
