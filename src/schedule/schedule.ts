@@ -77,6 +77,24 @@ function cutTo({ ms, since, beforeMs }: Slots, intervalMs: number, moment: numbe
   return Math.floor(moment / slot) * slot;
 }
 
+const mostCounted = 100;
+
+/**
+ * How many due times there are after `from`, up to `until`. More than a hundred are estimated from these: a clock that is set forward by
+ * years, or a machine that sleeps for weeks, passes over millions, and counting must not hold up the others.
+ */
+export function countDues(next: NextDue, from: number, until: number): number {
+  const first = next(from);
+  let [count, last] = [0, first];
+  for (let due = first; due !== null && due <= until; due = next(due)) {
+    if (count > mostCounted) return count + Math.floor((until - (last ?? until)) / meanOf(first, last, count));
+    [count, last] = [count + 1, due];
+  }
+  return count;
+}
+
+const meanOf = (first: number | null, last: number | null, count: number) => ((last ?? 0) - (first ?? 0)) / (count - 1);
+
 const sampledTicks = 50;
 
 /** The longest time between two due times among the next ones, in milliseconds; null if there are fewer than two. */

@@ -1,5 +1,5 @@
 import { type Clock, clockJitterMs } from '#kernel/clock.ts';
-import { createNextDue, type NextDue, type Schedule } from './schedule.ts';
+import { countDues, createNextDue, type NextDue, type Schedule } from './schedule.ts';
 
 /** Something that is due again and again. */
 export interface RecurringItem {
@@ -13,7 +13,7 @@ export interface WheelOptions<Item> {
   readonly aheadMs?: () => number;
   /** Called when an item is due; with the name of the item, `dueAt` names what is done then. */
   readonly start: (item: Item, dueAt: number) => void;
-  /** Called with how many due times of an item went by unused. */
+  /** Called with how many due times of an item went by unused; many are estimated. */
   readonly skipped: (item: Item, count: number) => void;
 }
 
@@ -50,8 +50,6 @@ const behindMs = 20;
 const mostWhenBehind = 32;
 // The wall clock is read so often, whatever is due.
 const longestNapMs = 60_000;
-// The exact count of more is of no use, and counting must not hold up the others.
-const mostCounted = 10_000;
 
 /**
  * Starts each item when it is due, at most eight in one go, or more if it is behind. A due time that cannot be kept until the
@@ -95,7 +93,7 @@ export function createWheel<Item extends RecurringItem>(options: WheelOptions<It
     const { item, next, due, repeats } = entry;
     const following = next(due);
     const isLate = following !== null && following + repeats <= now();
-    if (isLate) skipped(item, countUntil(next, due, now() - repeats));
+    if (isLate) skipped(item, 1 + countDues(next, due, now() - repeats));
     else start(item, due + repeats);
     if (entry.isGone) return !isLate;
     entry.last = Math.max(due, entry.last ?? due);
@@ -191,12 +189,6 @@ function createTimer(clock: Clock, action: () => void) {
     },
     rest,
   };
-}
-
-function countUntil(next: NextDue, from: number, until: number): number {
-  let count = 1;
-  for (let due = next(from); due !== null && due <= until && count < mostCounted; due = next(due)) count += 1;
-  return count;
 }
 
 /** A binary heap: the entry of the smallest key is the first. */

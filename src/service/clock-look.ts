@@ -50,9 +50,12 @@ export class ClockLook {
     const isSetBack = now < before.now - clockJitterMs;
     const wasAway = this.wasAway(now);
     this.#lookedAt = { now, elapsed, busy };
-    const wasBusy = busy - before.busy > busyShare * (elapsed - before.elapsed);
+    const passedMs = elapsed - before.elapsed;
+    // The wall clock may have been set forward, or the machine have slept, beside a thread that had something to do.
+    const leapMs = now - before.now - passedMs;
+    const wasBusy = leapMs <= heldUpMs && busy - before.busy > busyShare * passedMs;
     if (isSetBack) this.#setBacks += 1;
-    return { now, isSetBack, wasAway, wasBusy, isLate: elapsed - before.elapsed > 1.1 * this.#everyMs };
+    return { now, isSetBack, wasAway, wasBusy, isLate: passedMs > 1.1 * this.#everyMs };
   }
 
   #read() {

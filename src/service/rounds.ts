@@ -1,5 +1,5 @@
 import type { NodeInfo, Outcome } from '#checks/index.ts';
-import { createNextDue, type NextDue, type Schedule } from '#schedule/schedule.ts';
+import { countDues, createNextDue, type NextDue, type Schedule } from '#schedule/schedule.ts';
 import { Attendance, fault } from './attendance.ts';
 import type { NodeStatus } from './ports.ts';
 import type { NodeOutcome } from './runs.ts';
@@ -11,6 +11,7 @@ import type {
   TargetRounds,
   VoteReception,
 } from './target-rounds.ts';
+import { roundOf } from './round-of.ts';
 import { UndecidedRounds } from './undecided-rounds.ts';
 
 export interface RoundCollectorOptions {
@@ -26,8 +27,8 @@ export interface RoundCollectorOptions {
   readonly onJudged?: (target: string, dueAt: number) => void;
 }
 
-// The exact count of more is of no use, and counting must not hold up the others.
-const mostCounted = 10_000;
+// More missed rounds than these are passed over in one step.
+const mostOneByOne = 100;
 
 /**
  * Collects votes to rounds, in order of their due times. A round is over when every node that was to vote has, or at its limit;
@@ -110,6 +111,7 @@ class RoundCollector implements TargetRounds {
   }
 
   judge(now: number, until: number, readUntil = now): number {
+    let left = mostOneByOne;
     for (let dueAt = this.awaited; dueAt <= until && dueAt <= now; dueAt = this.awaited) {
       const limit = Math.max(dueAt, this.#forgivenUntil) + this.#options.limitMs;
       const limited = readUntil >= limit;
@@ -118,6 +120,8 @@ class RoundCollector implements TargetRounds {
       // A node that went away may have voted before.
       if (dueAt > readUntil && !this.#attendance.hasHeardAll(this.#voters, this.#open.get(dueAt), dueAt)) return now;
       this.#finish(dueAt, limited);
+      left -= 1;
+      if (left <= 0) this.#skipForgiven(Math.min(until, now), limited);
     }
     return this.awaited;
   }
@@ -192,17 +196,25 @@ class RoundCollector implements TargetRounds {
     if (isKept) return;
     const earliestOpen = this.#earliestOpen();
     let count = 0;
-    for (
-      let due = this.#awaited;
-      this.#dueAfter(due) <= moment && due < earliestOpen && count < mostCounted;
-      count += 1
-    ) {
-      due = this.#dueAfter(due);
+    let due = this.#dueAfter(this.#awaited);
+    for (; due <= moment && this.#awaited < earliestOpen && count < mostOneByOne; due = this.#dueAfter(due)) {
       this.#overUntil = due - 1;
       this.#awaited = due;
+      count += 1;
     }
+    if (count === mostOneByOne) this.#skipUntil(Math.min(moment, earliestOpen - 1));
     if (count > 0) this.#options.sink.skipped(count);
-    if (count === mostCounted) this.letGo(moment);
+  }
+
+  #skipForgiven(until: number, limited: boolean): void {
+    const moment = Math.min(this.#forgivenUntil, this.#earliestOpen() - 1, until);
+    if (limited || !this.#awaitsAny(moment)) this.#skipUntil(moment);
+  }
+
+  #skipUntil(moment: number): void {
+    if (moment <= this.#overUntil) return;
+    this.#options.sink.skipped(countDues(this.#next, this.#overUntil, moment));
+    this.letGo(moment);
   }
 
   #awaitsAny(dueAt: number): boolean {
@@ -270,30 +282,4 @@ class RoundCollector implements TargetRounds {
       if (this.#undecided?.isEmpty === true) this.#undecided = null;
     } else if (votes.size > 0) (this.#undecided ??= new UndecidedRounds()).keep(dueAt, votes);
   }
-}
-
-interface RoundEnd {
-  readonly dueAt: number;
-  readonly voters: readonly NodeInfo[];
-  readonly votes: ReadonlyMap<string, NodeOutcome>;
-  /** The vote of a node that gave none. */
-  readonly missing: (node: NodeInfo) => NodeOutcome;
-}
-
-function roundOf({ dueAt, voters, votes, missing }: RoundEnd): CollectedRound {
-  let heard = 0;
-  // Kept until the next round: a list that grew would have room for sixteen more.
-  const all = voters.map((node) => {
-    const vote = votes.get(node.name);
-    if (vote !== undefined) heard += 1;
-    return vote ?? missing(node);
-  });
-  if (heard < votes.size) {
-    const names = new Set(voters.map(({ name }) => name));
-    for (const vote of votes.values()) if (!names.has(vote.node.name)) all.push(vote);
-  }
-  let startedAt = Number.POSITIVE_INFINITY;
-  for (const vote of votes.values())
-    if (vote.startedAt !== undefined && vote.startedAt < startedAt) startedAt = vote.startedAt;
-  return { dueAt, startedAt: startedAt === Number.POSITIVE_INFINITY ? dueAt : startedAt, votes: all };
 }

@@ -1,6 +1,6 @@
 import { assert, constantFrom, integer, oneof, property, string } from 'fast-check';
 import { expect, test } from 'vitest';
-import { createNextDue, type Schedule } from '#schedule/schedule.ts';
+import { countDues, createNextDue, type Schedule } from '#schedule/schedule.ts';
 import { widthFor } from '#schedule/slots.ts';
 
 const hour = 3_600_000;
@@ -87,6 +87,33 @@ function duesOf(schedule: Schedule, target: string, from: number): readonly numb
   for (let due = next(from); due !== null && dues.length < 20; due = next(due)) dues.push(due);
   return dues;
 }
+
+test('due times are counted, and many are estimated from the first hundred', () => {
+  const start = at('2026-01-01T00:00:00Z');
+  const schedules = oneof(
+    integer({ min: 1_000, max: 600_000 }).map((everyMs): Schedule => ({ kind: 'every', everyMs })),
+    constantFrom('* * * * *', '*/10 * * * * *').map((pattern) => cron(pattern)),
+  );
+  assert(
+    property(schedules, string(), integer({ min: 0, max: 3 * hour }), (schedule, target, forMs) => {
+      const next = createNextDue(schedule, target);
+      let exact = 0;
+      for (let due = next(start); due !== null && due <= start + forMs; due = next(due)) exact += 1;
+      const counted = countDues(next, start, start + forMs);
+      if (exact <= 100) expect(counted).toBe(exact);
+      else expect(Math.abs(counted - exact)).toBeLessThanOrEqual(1 + exact / 500);
+    }),
+    { numRuns: 200 },
+  );
+});
+
+test('due times of ten years are counted, and those of a schedule that ends', () => {
+  const start = at('2026-01-01T00:00:00Z');
+  const end = at('2036-01-01T00:00:00Z');
+  expect(countDues(createNextDue({ kind: 'every', everyMs: 1_000 }, 'shop'), start, end)).toBe((end - start) / 1_000);
+  expect(countDues(createNextDue(cron('* * * * *'), 'shop'), start, end)).toBe((end - start) / 60_000);
+  expect(countDues(createNextDue(cron('0 0 0 1 * * 2026'), 'shop'), start - 1, end)).toBe(12);
+});
 
 test.each([
   [1, 1_000],

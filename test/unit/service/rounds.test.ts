@@ -8,6 +8,8 @@ import { down, nodeInfo, up } from '../../support/votes.ts';
 
 const second = 1_000;
 const limitMs = 16 * second;
+/** In rounds. */
+const year = 525_600;
 const late = { why: 'the monitor was away', notifyFrom: 0 };
 // Its due times are the whole minutes and some seconds more.
 const target = { name: 'shop', schedule: { kind: 'every', everyMs: 60 * second } } as const;
@@ -280,6 +282,34 @@ test('what this process slept through is skipped; what was under way has its tim
   for (const node of [0, 1, 2]) vote(node, 10);
   expect(rounds.map(({ dueAt }) => dueAt)).toEqual([due(0), due(10)]);
   expect(skipped()).toBe(9);
+});
+
+test.each([
+  ['the next one has a vote', 0, false],
+  ['a later one has a vote', 9 * year, false],
+  ['a later one has a vote and others are on their way here', 9 * year, true],
+])('years of rounds that nobody can have seen are passed over together, while %s', (_, open, isKept) => {
+  const { collected, rounds, vote, judge, due, skipped } = collect();
+  for (const node of [0, 1]) collected.take(infos[node]!, due(open), up(), due(open));
+  collected.extendDeadline(due(10 * year), isKept);
+  vote(2, open);
+  for (const node of [0, 1, 2]) vote(node, 10 * year + 1);
+  expect(rounds.map(({ dueAt }) => dueAt)).toEqual([due(open), due(10 * year + 1)]);
+  expect(skipped()).toBe(10 * year);
+  expect(judge(due(10 * year + 1) + second)).toBe(due(10 * year + 2));
+});
+
+test('after a hundred rounds at once, what lies here unread is waited for', () => {
+  const { collected, rounds, judge, due, skipped } = collect();
+  collected.extendDeadline(due(200), true);
+  const read = (from: number, to: number) => {
+    for (let number = from; number < to; number += 1)
+      for (const info of infos) collected.take(info, due(number), up(), due(number));
+    return judge(due(200) + second);
+  };
+  expect(read(0, 150)).toBe(due(200) + limitMs);
+  read(150, 200);
+  expect([rounds.length, skipped()]).toEqual([200, 0]);
 });
 
 test('after the clock was set back rounds go on, under names of their own', () => {
