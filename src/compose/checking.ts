@@ -139,6 +139,7 @@ async function checkHere(
     absence: remote === null || store === null ? null : absenceOf(remote, store, environment.isHandedOver),
     onUnjudged: (unjudged) => listeners.unjudged(unjudged),
     busyMs: () => computedMs(process.threadCpuUsage()),
+    upMs: environment.boot?.upMs,
     clock,
     log,
   });

@@ -7,7 +7,7 @@ export interface Boot {
   /** The beginning of its identifier as a number. */
   readonly id: number;
   /** For how many milliseconds the machine has been up, the time that it slept included. */
-  upMs(): number;
+  readonly upMs: () => number;
 }
 
 const digits = 12;

@@ -102,12 +102,13 @@ export class Attendance {
     return reason;
   }
 
-  /** The vote of a node that gave none. */
-  missing(node: NodeInfo, dueAt: number): NodeOutcome {
+  /** The vote of a node that gave none. `wasHeldUp`: this process could not take part in it in time. */
+  missing(node: NodeInfo, dueAt: number, wasHeldUp = false): NodeOutcome {
     const status = this.#statusOf(node.name);
     if (status?.online !== true)
       return fault(node, 'gone', `the node is offline: ${status?.reason ?? 'it is not there'}`);
     if (this.isShed(node.name, dueAt)) return { node, outcome: shedOutcome };
+    if (wasHeldUp) return { node, outcome: heldUpOutcome };
     // It may have voted on a later one meanwhile.
     if (!this.#isWatching(node.name, dueAt)) return fault(node, 'gone', 'the node did not watch this target yet');
     if (this.isPassed(node.name, dueAt))
@@ -132,6 +133,10 @@ export class Attendance {
 
 // One for all: under overload there are thousands each second.
 const shedOutcome = failed(failure('service', 'service_limited', 'hub overload: the result of this node was skipped'));
+
+const heldUpOutcome = failed(
+  failure('service', 'service_limited', 'the hub was held up, or its clock was set, when this was due'),
+);
 
 /** What a node is said to have found when it is its own fault that it found nothing. */
 export function fault(node: NodeInfo, code: 'gone' | 'no_answer' | 'busy', message: string): NodeOutcome {

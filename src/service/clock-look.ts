@@ -6,6 +6,8 @@ export interface ClockState {
   readonly now: number;
   /** The wall clock was set back. */
   readonly isSetBack: boolean;
+  /** The wall clock was set forward, by more than this process may stand still unnoticed: nothing was missed. */
+  readonly isSetForward: boolean;
   /** This process saw nothing for seconds. */
   readonly wasAway: boolean;
   /** It had too much to do for the processor that it was given: it did not stand still, and the machine did not sleep. */
@@ -14,23 +16,31 @@ export interface ClockState {
   readonly isLate: boolean;
 }
 
+/** What else tells how the time passed; in milliseconds. */
+export interface TimeSources {
+  /** For how long the thread has computed. Default: unknown. */
+  readonly busyMs?: (() => number) | undefined;
+  /** For how long the machine has been up, its sleep included. Default: unknown, and a clock that is set forward is taken for sleep. */
+  readonly upMs?: (() => number) | undefined;
+}
+
 // If this process saw nothing for longer, no vote could come meanwhile.
 const heldUpMs = 5_000;
 // A process that was stopped did something before and after it.
 const busyShare = 0.05;
 
-/** Looks at the clocks of this process, every `everyMs`. `busyMs` is for how long its thread has computed, in milliseconds. */
+/** Looks at the clocks of this process, every `everyMs`. */
 export class ClockLook {
   readonly #clock: Clock;
   readonly #everyMs: number;
-  readonly #busyMs: () => number;
-  #lookedAt: { readonly now: number; readonly elapsed: number; readonly busy: number };
+  readonly #sources: TimeSources;
+  #lookedAt: { readonly now: number; readonly up: number; readonly elapsed: number; readonly busy: number };
   #setBacks = 0;
 
-  constructor(clock: Clock, everyMs: number, busyMs: () => number) {
+  constructor(clock: Clock, everyMs: number, sources: TimeSources = {}) {
     this.#clock = clock;
     this.#everyMs = everyMs;
-    this.#busyMs = busyMs;
+    this.#sources = sources;
     this.#lookedAt = this.#read();
   }
 
@@ -39,26 +49,35 @@ export class ClockLook {
     return this.#setBacks;
   }
 
-  /** Whether this process saw nothing from the last look until `now`, in milliseconds since the epoch. */
-  wasAway(now: number): boolean {
-    return now - this.#lookedAt.now > heldUpMs + this.#everyMs;
+  /** Whether by the wall clock the last look was so long before `now`, in milliseconds since the epoch, that it has to be looked again. */
+  isOverdue(now: number): boolean {
+    return this.#isLong(now - this.#lookedAt.now);
   }
 
   look(): ClockState {
     const before = this.#lookedAt;
-    const { now, elapsed, busy } = this.#read();
-    const isSetBack = now < before.now - clockJitterMs;
-    const wasAway = this.wasAway(now);
-    this.#lookedAt = { now, elapsed, busy };
+    const { now, up, elapsed, busy } = this.#read();
+    this.#lookedAt = { now, up, elapsed, busy };
     const passedMs = elapsed - before.elapsed;
-    // The wall clock may have been set forward, or the machine have slept, beside a thread that had something to do.
-    const leapMs = now - before.now - passedMs;
-    const wasBusy = leapMs <= heldUpMs && busy - before.busy > busyShare * passedMs;
+    const isSetBack = now < before.now - clockJitterMs;
     if (isSetBack) this.#setBacks += 1;
-    return { now, isSetBack, wasAway, wasBusy, isLate: passedMs > 1.1 * this.#everyMs };
+    return {
+      now,
+      isSetBack,
+      isSetForward: now - before.now - (up - before.up) > heldUpMs,
+      wasAway: this.#isLong(up - before.up),
+      wasBusy: busy - before.busy > busyShare * passedMs,
+      isLate: passedMs > 1.1 * this.#everyMs,
+    };
+  }
+
+  #isLong(ms: number): boolean {
+    return ms > heldUpMs + this.#everyMs;
   }
 
   #read() {
-    return { now: this.#clock.now(), elapsed: this.#clock.elapsed(), busy: this.#busyMs() };
+    const now = this.#clock.now();
+    const { upMs, busyMs } = this.#sources;
+    return { now, up: upMs?.() ?? now, elapsed: this.#clock.elapsed(), busy: busyMs?.() ?? 0 };
   }
 }

@@ -1,18 +1,27 @@
+import { reportEveryMs } from '#protocol/nodes.ts';
 import type { HubAbsence, CatchUp } from './catch-up.ts';
 import type { ClockState } from './clock-look.ts';
 import type { TargetWatch } from './target-watch.ts';
 
+// Nodes hear of a new time by their next reports: what is due until then is no fault of theirs.
+const newTimeKnownMs = 3 * reportEveryMs;
+
 /**
  * This process saw nothing until now. Nodes that run elsewhere have gone on meanwhile: what they hold is awaited. If the process had only too
- * much to do, that is on its way here; to ask for it again would be more than it can do.
+ * much to do, that is on its way here; to ask for it again would be more than it can do. If the clock was only set forward, nothing was
+ * missed at all: what is under way has its time, and what would have been due meanwhile is passed over once nodes go by the new time.
  */
-export function resumeAfterFreeze(
+export function resumeAfterGap(
   places: Iterable<TargetWatch>,
   absence: HubAbsence | null,
   catchUp: Pick<CatchUp, 'begin'>,
-  { now, wasBusy }: Pick<ClockState, 'now' | 'wasBusy'>,
+  { now, wasAway, wasBusy }: Pick<ClockState, 'now' | 'wasAway' | 'wasBusy'>,
 ): void {
   const all = [...places].map(({ rounds }) => rounds);
+  if (!wasAway) {
+    for (const rounds of all) rounds.extendDeadline(now + newTimeKnownMs, true);
+    return;
+  }
   for (const rounds of all) rounds.extendDeadline(now, absence !== null);
   if (absence === null || wasBusy) return;
   catchUp.begin('frozen', all);

@@ -249,7 +249,7 @@ class RoundCollector implements TargetRounds {
       dueAt,
       voters: this.#countedVoters(dueAt, votes),
       votes,
-      missing: (node) => attendance.missing(node, dueAt),
+      missing: (node) => attendance.missing(node, dueAt, dueAt <= this.#forgivenUntil),
     });
     this.#settle(dueAt, votes, round.votes);
     void this.#hand(round);

@@ -5,7 +5,7 @@ import { createWheel } from '#schedule/wheel.ts';
 import { askNodes } from './ask-nodes.ts';
 import { assignedOf, Assignments, type TargetDefinition } from './assignments.ts';
 import { type HubAbsence, type CatchUp, type CatchUpOptions, createCatchUp } from './catch-up.ts';
-import { ClockLook } from './clock-look.ts';
+import { ClockLook, type TimeSources } from './clock-look.ts';
 import { createInbox, type Inbox } from './inbox.ts';
 import { createLateKeeper, type LateOptions } from './late.ts';
 import { createTimedItems } from './timed-items.ts';
@@ -24,7 +24,7 @@ import {
 import type { ResultBatch, Transport } from './ports.ts';
 import { collectRounds } from './rounds.ts';
 import { refusalOf } from './refusal.ts';
-import { resumeAfterFreeze, resumeNode } from './returning.ts';
+import { resumeAfterGap, resumeNode } from './returning.ts';
 import type { Runs } from './runs.ts';
 import { selectNodes } from './select.ts';
 import { SharedSlots } from './shared-slots.ts';
@@ -33,7 +33,7 @@ import type { RoundSink } from './target-rounds.ts';
 import { createVoteIntake } from './vote-intake.ts';
 import { WatchingNodes } from './watching-nodes.ts';
 
-export interface WatchServiceOptions extends LateOptions {
+export interface WatchServiceOptions extends LateOptions, TimeSources {
   readonly transport: Pick<Transport, 'nodes' | 'assign' | 'listen'>;
   /** Asks nodes that do not keep the time by themselves. */
   readonly runs: Pick<Runs, 'runOn'>;
@@ -42,8 +42,6 @@ export interface WatchServiceOptions extends LateOptions {
   readonly absence?: HubAbsence | null;
   /** Called if nodes held more than could be judged. */
   readonly onUnjudged?: CatchUpOptions['onUnjudged'];
-  /** For how long this thread has computed, in milliseconds: one that is only overloaded is not taken for one that stood still. */
-  readonly busyMs?: () => number;
   readonly clock: Clock;
 }
 
@@ -107,7 +105,7 @@ export class WatchService implements Disposable {
     });
     this.#catchUp = createCatchUp({ absence: null, onUnjudged: () => {}, ...options, onOver: () => this.#judgeAll() });
     this.#takeVote = createVoteIntake(this.#catchUp, this.#storedRounds, this.#keepLate);
-    this.#clockLook = new ClockLook(clock, tickMs, options.busyMs ?? (() => 0));
+    this.#clockLook = new ClockLook(clock, tickMs, options);
     this.#wheel = createWheel<TargetWatch>({
       clock,
       start: (place, dueAt) =>
@@ -197,8 +195,8 @@ export class WatchService implements Disposable {
     if (state.isSetBack) {
       for (const { rounds } of this.#places.values()) rounds.reset(state.now);
       this.#timed.reset();
-    } else if (state.wasAway)
-      resumeAfterFreeze(this.#places.values(), this.#options.absence ?? null, this.#catchUp, state);
+    } else if (state.wasAway || state.isSetForward)
+      resumeAfterGap(this.#places.values(), this.#options.absence ?? null, this.#catchUp, state);
     return state.isLate;
   }
 
@@ -293,7 +291,7 @@ export class WatchService implements Disposable {
     const { rounds, stoppedAt } = place;
     const now = this.#options.clock.now();
     // Messages may come before the next look.
-    if (this.#clockLook.wasAway(now)) this.#lookAtClock();
+    if (this.#clockLook.isOverdue(now)) this.#lookAtClock();
     let lookAt = now;
     if (!this.#catchUp.holds(rounds)) {
       // A node whose results may be here unread is not given up.

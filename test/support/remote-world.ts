@@ -173,6 +173,7 @@ export function createRemoteWorld(targets: readonly Target[], names: readonly st
       },
       onUnjudged: (unjudged) => hub?.monitor.unjudged(unjudged),
       busyMs: () => busyMs,
+      upMs: () => hubClock.elapsed(),
       clock: hubClock,
       log,
     });

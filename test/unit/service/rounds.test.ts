@@ -299,6 +299,15 @@ test.each([
   expect(judge(due(10 * year + 1) + second)).toBe(due(10 * year + 2));
 });
 
+test('who gave no vote while this process was held up is not blamed, unless it is away', () => {
+  const { collected, rounds, offline, vote, judge, due } = collect();
+  vote(0, 0);
+  offline.set('jp1', 'the link is cut');
+  collected.extendDeadline(due(0) + second, true);
+  judge(due(0) + second + limitMs);
+  expect(rounds.map(said)).toEqual([['de1 up', 'us1 unknown service_limited', 'jp1 unknown gone']]);
+});
+
 test('after a hundred rounds at once, what lies here unread is waited for', () => {
   const { collected, rounds, judge, due, skipped } = collect();
   collected.extendDeadline(due(200), true);

@@ -190,3 +190,18 @@ test('a hub that was given too little of a processor goes on with what nodes hav
   await one.clock.advance(1_000);
   expect(one.refreshes()).toBe(1);
 });
+
+test('a clock that is set forward is no absence: nothing is asked for again, and an outage is reported as ever', async () => {
+  const one = await running();
+  one.clock.step(300 * minute);
+  one.downs.add(host('shop'));
+  const goneAt = one.clock.now();
+  await one.clock.advance(minute);
+  expect(one.refreshes()).toBe(0);
+  const [incident, ...others] = outagesOf(one);
+  expect(others).toEqual([]);
+  expect(incident).toMatchObject({ target: 'shop', lateReason: null });
+  expect((incident?.openedAt ?? 0) - goneAt).toBeLessThanOrEqual(2 * everyMs + 1_000);
+  const votes = one.store.records.flatMap(({ votes }) => votes);
+  expect(votes.filter(({ outcome }) => outcome.status === 'unknown')).toEqual([]);
+});
