@@ -67,3 +67,34 @@ pages: { status: { targets: { shop: Shop } } }
   await finger.send('Input.dispatchTouchEvent', { type: 'touchEnd', touchPoints: [] });
   expect(tab.complaints).toEqual([]);
 });
+
+test('a tap tells of the day below the finger until the next one, and opens that day', async (context) => {
+  const browser = await openBrowser(context);
+  await using shop = await startHttpTarget();
+  await using program = await createProgram();
+  const { url } = await program.start(`
+data: watchpost.db
+http: { listen: 127.0.0.1:0 }
+targets:
+  shop: { check: http, host: "${shop.url}", every: 1s, timeout: 900ms }
+pages: { status: { targets: { shop: Shop } } }
+`);
+  await using tab = await openTab(browser, url, { hasTouch: true });
+  const { page } = tab;
+  await page.goto('/status');
+  const line = service(page).locator('[data-readout]');
+  await says(line, /^100% since /);
+  await service(page)
+    .locator('.days')
+    .tap({ position: { x: 2, y: 10 } });
+  await says(line, /: not watched$/);
+  await page.getByRole('heading', { level: 1 }).tap();
+  await says(line, /^100% since /);
+
+  await page.goto('/targets/shop');
+  await page.locator('[data-part="days"] .days').tap({ position: { x: 2, y: 10 } });
+  await page.waitForURL((address) => address.searchParams.has('from'));
+  const opened = Date.parse(new URL(page.url()).searchParams.get('from') ?? '');
+  expect(Math.round((Date.now() - opened) / 86_400_000)).toBeGreaterThan(80);
+  expect(tab.complaints).toEqual([]);
+});

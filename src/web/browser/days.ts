@@ -91,7 +91,11 @@ function takePointer(bars: HTMLElement): boolean {
 export function showDayOnPointer(): void {
   document.addEventListener('pointermove', onPointer);
   document.addEventListener('pointerdown', onPointer);
-  document.addEventListener('pointerout', ({ relatedTarget }) => {
+  // The finger scrolls.
+  document.addEventListener('pointercancel', leave);
+  document.addEventListener('pointerout', ({ relatedTarget, pointerType }) => {
+    // The focus and the click come once the finger is lifted: they are about the same day.
+    if (pointerType === 'touch') return;
     if (!(relatedTarget instanceof Node && pointed?.bars.contains(relatedTarget) === true)) leave();
   });
   document.addEventListener('click', (event) => {
