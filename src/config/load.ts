@@ -23,7 +23,7 @@ import { faultOfAuthorities, faultOfPrivateKey } from './check/pem.ts';
 import type { WholeFile } from './print.ts';
 import type { ErrorPath } from '#kernel/wording.ts';
 import { configError, type Problem } from './read/problem.ts';
-import { explainSystemError, readSources, type SourceText } from './read/source.ts';
+import { explainSystemError, type FileListener, readSources, type SourceText } from './read/source.ts';
 import { type ConfigFile, usualData } from './shape/schema.ts';
 import { Nats } from './shape/sections.ts';
 import { withFiles } from './shape/spec-files.ts';
@@ -34,8 +34,8 @@ export interface LoadOptions {
   readonly path: string;
   /** Where `${NAME}` comes from. */
   readonly env: EnvironmentVariables;
-  /** Called with each file that the configuration names and that is read with it: secrets, keys, templates. */
-  readonly onFile?: (path: string) => void;
+  /** Called with each file that the configuration names before it is read: secrets, keys, templates, targets. Awaited. */
+  readonly onFile?: FileListener;
   /** Finds out what addresses under `targets_from` say. Default: what the daemon has kept; they are asked if that is nothing. */
   readonly readList?: ReadList;
   /** Whether nodes may be named that are not there, for they are yet to come. */
@@ -98,7 +98,7 @@ export async function loadWhole({
 
 interface DefaultsContext {
   readonly folder: string;
-  readonly onFile: (path: string) => void;
+  readonly onFile: FileListener;
   readonly problems: Problem[];
   readonly signal: AbortSignal | undefined;
 }
@@ -116,7 +116,7 @@ async function fillSpecs(
     const path = ['targets', target.name];
     const spec = await withFiles(target.spec, async (option, written) => {
       const file = resolve(folder, written);
-      onFile(file);
+      await onFile(file);
       const text = await readText(file, faultOfSecret, (what) => problemAt(root, [...path, ...option], what), problems);
       if (text !== null && (await isExposed(file))) exposed.push(file);
       return text;
@@ -151,7 +151,7 @@ async function readNamedFiles(
   root: SourceNode,
   folder: string,
   problems: Problem[],
-  onFile: (path: string) => void,
+  onFile: FileListener,
 ): Promise<Omit<ReadFiles, 'logos' | 'languages'>> {
   const others = [
     ['templates', 'mail'],
@@ -170,7 +170,7 @@ async function readNamedFiles(
   ];
   for (const path of [...sections.flatMap((section) => filesUnder(root, [section])), ...others]) {
     const written = find(root, path)?.value;
-    if (typeof written === 'string' && written !== '') onFile(resolve(folder, written));
+    if (typeof written === 'string' && written !== '') await onFile(resolve(folder, written));
     const text = await readNamedFile(root, path, folder, problems);
     if (text === null || typeof written !== 'string') continue;
     const key = String(path.at(-1));

@@ -1,6 +1,6 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Clock } from '#kernel/clock.ts';
 import { onceFor } from '#kernel/once-for.ts';
+import { createRests } from '#kernel/turns.ts';
 import { type BegunText, createKeptText, partsAtOnce, type WrittenMetrics } from './kept-text.ts';
 import { protobuf } from './protobuf-format.ts';
 import type { Register, ShownFamily } from './register.ts';
@@ -42,7 +42,6 @@ interface WritePlan {
 }
 
 const perSlice = 100;
-const turnMs = 10;
 // Fewer parts are less work for what packs and sends them.
 const partBytes = 524_288;
 // Each part waits for the thread that packs it, and on a starved machine for much else.
@@ -51,9 +50,8 @@ const mostScrapers = 100;
 const youngMs = 300_000;
 
 /**
- * Writes all metrics in the format that is asked for. Other work gets its turn every ten milliseconds; each series is consistent in
- * itself. What began to count since a scraper's last scrape is shown to it at 0 once: without that Prometheus would never see its
- * first increase.
+ * Writes all metrics in the format that is asked for, in turns (`createRests`); each series is consistent in itself. What began to
+ * count since a scraper's last scrape is shown to it at 0 once: without that Prometheus would never see its first increase.
  */
 export function createScrapes({
   register,
@@ -89,7 +87,7 @@ export function createScrapes({
     parts: TextParts,
   ): AsyncGenerator<string | Uint8Array> {
     const isNew = ({ birth }: MetricSeries) => birth > known;
-    let began = clock.elapsed();
+    const rest = createRests(clock);
     for (const family of [...register.families, ...ofProgram]) {
       let isFirst = true;
       for (const slice of slicesOf(family)) {
@@ -97,9 +95,7 @@ export function createScrapes({
         isFirst = false;
         const part = typeof written === 'string' ? parts.add(written) : written;
         if (part !== null) yield part;
-        if (clock.elapsed() - began < turnMs) continue;
-        await nextTurn();
-        began = clock.elapsed();
+        await rest();
       }
     }
     for (const part of [parts.add(format.end), parts.end()]) if (part !== null) yield part;

@@ -149,13 +149,10 @@ pages: { status: { targets: { weak: Weak, alpha: Alpha } }, other: { targets: { 
     return seen;
   });
   await expect.poll(async () => told.textContent(), { timeout: 60_000 }).toMatch(/^\d+(?:\.\d+)?% since \d\d:\d\d \(/);
-  // A row that is drawn anew under the mouse tells of the day with its next move.
-  const tellsAt = async (x: number, words: RegExp) =>
-    eventually(60_000, async () => {
-      await status.page.mouse.move(0, 0);
-      await bars.hover({ position: { x, y: box.height / 2 } });
-      await expect.poll(async () => told.textContent()).toMatch(words);
-    });
+  const tellsAt = async (x: number, words: RegExp) => {
+    await bars.hover({ position: { x, y: box.height / 2 } });
+    await expect.poll(async () => told.textContent(), { timeout: 60_000 }).toMatch(words);
+  };
   await tellsAt(box.width - 2, /^\d+ \w+ \d{4}: down for \d+ seconds?$/);
   await tellsAt(2, /^\d+ \w+ \d{4}: not watched$/);
   await status.page.mouse.move(0, 0);

@@ -155,11 +155,12 @@ export function createRemoteWorld(targets: readonly Target[], names: readonly st
       transport,
       runs: createRuns(transport, hubClock),
       policy: 'private',
-      onLate: async ({ node, outcome, ...round }) => {
+      onLate: async ({ node, outcome, isOfEarlierCheck, ...round }) => {
         late.push({ ...round, node: node.name, status: outcome.status });
         const verdictOf: LateVote['verdictOf'] = (statuses) =>
           hub?.monitor.past.verdictOf(round.target, round.dueAt, statuses) ?? null;
-        const stored = store.recordLate({ ...round, vote: { node, outcome }, at: clock.now(), verdictOf });
+        const vote = { ...round, vote: { node, outcome }, at: clock.now() };
+        const stored = store.recordLate(isOfEarlierCheck === true ? vote : { ...vote, verdictOf });
         if (stored === 'revised') hub?.monitor.past.changed(round.target);
       },
       absence: {

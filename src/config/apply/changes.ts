@@ -14,16 +14,20 @@ export async function fingerprintOf(
   watched: readonly string[] = [],
   named: readonly string[] = [],
 ): Promise<string> {
-  const others = (await Promise.all(watched.map(filesLike))).flat();
+  const others = new Set((await Promise.all(watched.map(filesLike))).flat());
   const prints = await Promise.all([
-    ...others.map(async (name) => print(name, await stat(name))),
-    ...named.map(printOfNamed),
+    ...[...others].map(async (name) => print(name, await stat(name))),
+    ...named.filter((name) => !others.has(name)).map(printOfNamed),
   ]);
-  return [await fingerprintOfConfig(path), ...prints].join('\n');
+  return joinPrints(await printOfConfig(path), prints);
 }
 
-// One that is gone is a change like any other: the reload says so.
-async function printOfNamed(path: string): Promise<string> {
+/** The fingerprint of the files at the path, as `printOfConfig` gives it, and of others. */
+export const joinPrints = (own: string, others: readonly string[]): string =>
+  [own, ...[...new Set(others)].toSorted()].join('\n');
+
+/** That of a file that the configuration names. One that is gone is a change like any other: the reload says so. */
+export async function printOfNamed(path: string): Promise<string> {
   try {
     return print(path, await stat(path));
   } catch (error) {
@@ -31,7 +35,8 @@ async function printOfNamed(path: string): Promise<string> {
   }
 }
 
-async function fingerprintOfConfig(path: string): Promise<string> {
+/** That of the file at the path, or of those of the configuration in the folder there. Rejects if it cannot be looked at. */
+export async function printOfConfig(path: string): Promise<string> {
   const own = await stat(path);
   if (!own.isDirectory()) return print(path, own);
   const names = (await readdir(path)).filter(isConfigFile).toSorted();
@@ -57,6 +62,8 @@ export interface ChangesOptions {
 export interface ChangeWatch extends Disposable {
   /** To be awaited before the files are read for another reason: what is changed by then is no change any more. */
   aboutToRead(): Promise<void>;
+  /** To be called after that with the fingerprint of what was read: it may be of other files. */
+  wasRead(fingerprint: string): void;
 }
 
 /** Looks for changes every so often until it is disposed. */
@@ -65,11 +72,14 @@ export function watchForChanges({ clock, log, everyMs, fingerprint, onChange }: 
   let last: string | null = null;
   let failures = 0;
   let isOver = false;
+  // A look that began before the files were read is of what was known then.
+  let reads = 0;
   let timer = clock.after(0, look);
 
   function look(): void {
+    const before = reads;
     void fingerprint()
-      .then(compare, watchFailed)
+      .then((found) => before === reads && compare(found), watchFailed)
       .then(() => {
         if (!isOver) timer = clock.after(everyMs, look);
       });
@@ -96,6 +106,11 @@ export function watchForChanges({ clock, log, everyMs, fingerprint, onChange }: 
     async aboutToRead() {
       // Files that cannot be looked at are reported by who reads them.
       known = await fingerprint().catch(() => known);
+      reads += 1;
+    },
+    wasRead(found) {
+      known = found;
+      reads += 1;
     },
     [Symbol.dispose]() {
       isOver = true;

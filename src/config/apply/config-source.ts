@@ -1,10 +1,11 @@
 import type { Clock } from '#kernel/clock.ts';
 import { WatchpostError } from '#kernel/errors.ts';
 import type { Log } from '#kernel/log.ts';
-import { fingerprintOf } from './changes.ts';
+import { fingerprintOf, joinPrints, printOfConfig, printOfNamed } from './changes.ts';
 import type { Config } from '../config.ts';
 import { createTargetEditor } from '../edit/edit-targets.ts';
 import { followLists } from '../lists/follow-lists.ts';
+import { filesLike } from '../read/source.ts';
 import { loadConfig, type LoadOptions } from '../load.ts';
 import type { ConfigSource } from './reload.ts';
 
@@ -21,23 +22,38 @@ export function openConfigSource({ path, env, clock, log }: ConfigSourceOptions)
   const lists = followLists({ clock, log });
   let named: readonly string[] = [];
   let watched: readonly string[] = [];
+  let read: string | null = null;
 
   async function loadOnce(signal?: AbortSignal): Promise<Config> {
-    const files: string[] = [];
+    const prints = new Map<string, Promise<string>>();
+    // What is wrong with it the load says.
+    const own = await printOfConfig(path).catch(() => null);
+    const onFile = async (file: string) => {
+      const print = prints.get(file) ?? printOfNamed(file);
+      prints.set(file, print);
+      await print;
+    };
     lists.begin();
     try {
-      const onFile = (file: string) => void files.push(file);
       const loaded = await loadConfig({ path, env, readList: lists.read, onFile, signal });
       ({ watched } = loaded);
       return loaded;
+    } catch (error) {
+      // Files by patterns are watched as before. Those of this load that were read have their prints already.
+      const others = (await Promise.all(watched.map(filesLike))).flat();
+      await Promise.all(others.map(onFile));
+      throw error;
     } finally {
       // Those of a file with a mistake in it count as well: the mistake may be theirs.
-      if (files.length > 0 || named.length > 0) named = files;
+      named = [...prints.keys()];
+      const files = await Promise.all(prints.values());
+      read = own === null ? null : [joinPrints(own, files), lists.lastRead()].join('\n');
     }
   }
 
   async function loadWithout(error: WatchpostError, signal?: AbortSignal): Promise<Config> {
     const takeBack = lists.refuse();
+    const before = { named, read };
     if (takeBack === null) throw error;
     try {
       const loaded = await loadOnce(signal);
@@ -47,6 +63,7 @@ export function openConfigSource({ path, env, clock, log }: ConfigSourceOptions)
     } catch {
       // The files themselves are wrong: that error is reported, with everything.
       takeBack();
+      ({ named, read } = before);
       throw error;
     }
   }
@@ -64,6 +81,7 @@ export function openConfigSource({ path, env, clock, log }: ConfigSourceOptions)
       return loaded;
     },
     fingerprint: async () => [await fingerprintOf(path, watched, named), lists.look()].join('\n'),
+    fingerprintRead: () => read,
     lists: () => lists.states(),
     editor: createTargetEditor({ path, env }),
     [Symbol.dispose]: () => lists[Symbol.dispose](),

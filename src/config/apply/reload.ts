@@ -15,6 +15,8 @@ export interface ConfigSource {
   load(signal?: AbortSignal): Promise<Config>;
   /** Differs if the files do. */
   fingerprint(): Promise<string>;
+  /** The fingerprint of what `load` has read last, as it was before that; null if that is unknown. */
+  fingerprintRead(): string | null;
   /** How the lists of targets come in that it names. */
   lists(): readonly ListState[];
   /** Changes the targets in the files; absent if they cannot be changed. */
@@ -151,6 +153,8 @@ export function createReloader(options: ReloaderOptions): Reloader {
     inTurn(async () => {
       await watching?.aboutToRead();
       const result = await reloadNow(cause);
+      const read = source?.fingerprintRead() ?? null;
+      if (read !== null) watching?.wasRead(read);
       reports = [{ at: clock.now(), cause, result }, ...reports].slice(0, mostReports);
       return result;
     });

@@ -5,13 +5,13 @@ import { type LanguageFile, parseLanguage } from '#languages/language.ts';
 import { codeOfFile, faultsOfTexts } from '#languages/languages.ts';
 import { find, problemAt, type SourceNode } from '../read/located.ts';
 import type { Problem } from '../read/problem.ts';
-import { explainSystemError } from '../read/source.ts';
+import { explainSystemError, type FileListener } from '../read/source.ts';
 
 interface LanguagesContext {
   readonly folder: string;
   readonly problems: Problem[];
   /** Called with each file that is read. */
-  readonly onFile: (path: string) => void;
+  readonly onFile: FileListener;
 }
 
 const largest = 262_144;
@@ -34,7 +34,7 @@ export async function readLanguageFiles(
     if (names.length > mostFiles) complain(`${languages} has more than ${mostFiles} files`);
     for (const name of names.slice(0, mostFiles)) {
       const file = join(languages, name);
-      onFile(file);
+      await onFile(file);
       const language = await readLanguage(file, name, complain);
       if (language !== null) read[codeOfFile(name) ?? name] = language;
     }

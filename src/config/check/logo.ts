@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { sha256 } from '#kernel/hash.ts';
 import { find, problemAt, type SourceNode } from '../read/located.ts';
 import type { Problem } from '../read/problem.ts';
-import { explainSystemError } from '../read/source.ts';
+import { explainSystemError, type FileListener } from '../read/source.ts';
 import type { LogoImage } from '../shape/pages.ts';
 
 const largest = 262_144;
@@ -20,7 +20,7 @@ interface LogoContext {
   readonly folder: string;
   readonly problems: Problem[];
   /** Called with each file that is named. */
-  readonly onFile: (path: string) => void;
+  readonly onFile: FileListener;
 }
 
 /** Reads the logos of status pages, by the name of the page. What cannot be used is added to `problems`. */
@@ -34,7 +34,7 @@ export async function readLogos(
     const written = find(root, path)?.value;
     if (typeof written !== 'string' || written === '') continue;
     const file = resolve(folder, written);
-    onFile(file);
+    await onFile(file);
     try {
       const bytes = await readFile(file);
       const [type] = kinds.find(([, isIt]) => isIt(bytes)) ?? [];

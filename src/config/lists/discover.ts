@@ -5,7 +5,7 @@ import { listAt, type ListParts } from './list-at.ts';
 import type { ReadList } from './listed-targets.ts';
 import type { ErrorPath } from '#kernel/wording.ts';
 import type { Problem } from '../read/problem.ts';
-import { explainSystemError, filesLike } from '../read/source.ts';
+import { explainSystemError, type FileListener, filesLike } from '../read/source.ts';
 import { joined, slugOf } from '../shape/spell-out.ts';
 import { sourceKeys } from '../shape/targets-from.ts';
 import { readForeignYaml } from '../read/yaml.ts';
@@ -51,7 +51,12 @@ export async function discoverTargets(root: SourceNode, options: DiscoverOptions
     const list = listed[index] ?? null;
     const patterns = [...namesIn(entry.children.get('files'))].map((pattern) => resolve(options.folder, pattern));
     watched.push(...patterns);
-    const groups = await groupsInFiles(patterns, problems, problemAt(root, ['targets_from', name, 'files'], ''));
+    const groups = await groupsInFiles(
+      patterns,
+      options.onFile,
+      problems,
+      problemAt(root, ['targets_from', name, 'files'], ''),
+    );
     if (list !== null && list.text !== null) groups.push(...groupsIn({ file: list.shown, text: list.text }, problems));
     const targets = targetsOf(name, entry, groups, problems);
     if (list !== null) lists.push({ name, shown: list.shown, targets: targets.size, trouble: list.trouble });
@@ -116,10 +121,16 @@ function targetOf(host: SourceNode, group: SourceNode, keys: ReadonlyMap<string,
   return container(host.spot, null, children, false);
 }
 
-async function groupsInFiles(patterns: readonly string[], problems: Problem[], where: Problem): Promise<SourceNode[]> {
+async function groupsInFiles(
+  patterns: readonly string[],
+  onFile: FileListener,
+  problems: Problem[],
+  where: Problem,
+): Promise<SourceNode[]> {
   const groups: SourceNode[] = [];
   for (const pattern of patterns) {
     for (const file of await filesLike(pattern)) {
+      await onFile(file);
       try {
         groups.push(...groupsIn({ file, text: await readFile(file, 'utf8') }, problems));
       } catch (error) {

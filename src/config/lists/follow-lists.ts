@@ -27,6 +27,8 @@ export interface FollowedLists extends Disposable {
   states(): readonly ListState[];
   /** Asks those whose time has come, and tells what is known of all: another text if something is new. */
   look(): string;
+  /** The same of what `read` gave last. */
+  lastRead(): string;
   /** What was read is in force: it is kept, also for the next start. */
   accept(): Promise<void>;
   /**
@@ -39,6 +41,8 @@ export interface FollowedLists extends Disposable {
 interface ListTracker {
   list: TargetList;
   known: string | null;
+  /** What was known when it was read last. */
+  lastRead: string | null;
   inForce: string | null;
   refused: string | null;
   /** What was said last. */
@@ -66,6 +70,11 @@ export function followLists({ clock, log }: { readonly clock: Clock; readonly lo
   const named = new Set<string>();
   const current = () => [...all].flatMap(([key, one]) => (named.has(key) ? [one] : []));
 
+  const printOf = (textOf: (one: ListTracker) => string | null) =>
+    current()
+      .map((one) => `${one.list.name} ${sha256(textOf(one) ?? '')}`)
+      .join('\n');
+
   async function ask(one: ListTracker): Promise<void> {
     one.isAsked = true;
     one.watching?.abort(new Error('the list is asked again'));
@@ -90,6 +99,7 @@ export function followLists({ clock, log }: { readonly clock: Clock; readonly lo
     const one: ListTracker = {
       list,
       known: kept,
+      lastRead: null,
       inForce: kept,
       refused: null,
       said: null,
@@ -113,6 +123,7 @@ export function followLists({ clock, log }: { readonly clock: Clock; readonly lo
       one.list = list;
       all.set(key, one);
       named.add(key);
+      one.lastRead = one.known;
       return { text: one.known, trouble: one.trouble };
     },
     states: () =>
@@ -123,10 +134,9 @@ export function followLists({ clock, log }: { readonly clock: Clock; readonly lo
     look() {
       const due = current().filter(({ isAsked, nextAt }) => !isAsked && clock.elapsed() >= nextAt);
       for (const one of due) void ask(one);
-      return current()
-        .map(({ list, known }) => `${list.name} ${sha256(known ?? '')}`)
-        .join('\n');
+      return printOf(({ known }) => known);
     },
+    lastRead: () => printOf(({ lastRead }) => lastRead),
     async accept() {
       for (const [key, one] of all) {
         if (named.has(key)) continue;

@@ -7,7 +7,7 @@ import type { Cluster } from './kubernetes-groups.ts';
 import type { TargetList } from './listed-targets.ts';
 import { type SourceNode, problemAt } from '../read/located.ts';
 import type { Problem } from '../read/problem.ts';
-import { explainSystemError } from '../read/source.ts';
+import { explainSystemError, type FileListener } from '../read/source.ts';
 import { kubernetesKinds, TargetSource } from '../shape/targets-from.ts';
 
 export interface ListParts {
@@ -15,7 +15,7 @@ export interface ListParts {
   /** The database, beside which lists are kept. */
   readonly data: string;
   /** Called with each file that is read. */
-  readonly onFile: (path: string) => void;
+  readonly onFile: FileListener;
   readonly problems: Problem[];
   readonly env: EnvironmentVariables;
 }
@@ -112,7 +112,7 @@ async function fileAt(
 ): Promise<string | null | false> {
   if (written === undefined) return null;
   const file = resolve(folder, written);
-  onFile(file);
+  await onFile(file);
   try {
     return await readFile(file, 'utf8');
   } catch (error) {

@@ -15,6 +15,9 @@ export interface Sources {
   readonly sources: readonly SourceText[];
 }
 
+/** Called with each file that the configuration names before it is read, and awaited. */
+export type FileListener = (path: string) => void | Promise<void>;
+
 /** The file, or the `*.yaml` and `*.yml` files of the folder in the order of their names. Hidden files do not count. */
 export async function readSources(path: string): Promise<Sources> {
   const isFolder = (await orExplain(path, stat(path))).isDirectory();

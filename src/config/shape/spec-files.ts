@@ -9,18 +9,17 @@ export type NamedFileReader = (option: readonly string[], file: string) => Promi
  * null if a file could not be read.
  */
 export async function withFiles(spec: CheckSpec, read: NamedFileReader): Promise<CheckSpec | string | null> {
-  const { files } = checkOf(spec.type);
-  if (files.length === 0) return spec;
-  const written: unknown = z.encode(CheckSpec, spec);
-  let filled = written;
-  for (const option of files) {
-    const file = valueAt(written, option);
-    if (typeof file !== 'string') continue;
+  const named = checkOf(spec.type).files.flatMap((option) => {
+    const file = valueAt(spec, option);
+    return typeof file === 'string' ? [{ option, file }] : [];
+  });
+  if (named.length === 0) return spec;
+  let filled: unknown = z.encode(CheckSpec, spec);
+  for (const { option, file } of named) {
     const text = await read(option, file);
     if (text === null) return null;
     filled = exchanged(filled, option, text.replace(/\r?\n$/, ''));
   }
-  if (filled === written) return spec;
   const parsed = CheckSpec.safeParse(filled);
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;

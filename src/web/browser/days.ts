@@ -5,6 +5,9 @@ import { dayWords } from './moments.ts';
 const dayMs = 86_400_000;
 const usual = new WeakMap<Element, readonly Node[]>();
 
+/** The bars that tell of the day under the pointer, and where it was seen last. */
+let pointed: { readonly bars: HTMLElement; readonly x: number; readonly y: number } | null = null;
+
 const barsOf = (event: Event): HTMLElement | null =>
   event.target instanceof Element ? event.target.closest<HTMLElement>('.days') : null;
 const lineOf = (bars: Element) => bars.parentElement?.querySelector('[data-readout]') ?? null;
@@ -45,19 +48,55 @@ const lastOf = ({ dataset: { days = '[]' } }: HTMLElement): number => JSON.parse
 
 function onPointer(event: PointerEvent): void {
   const bars = barsOf(event);
+  if (bars !== pointed?.bars) leave();
   if (bars === null) return;
+  pointed = { bars, x: event.clientX, y: event.clientY };
   const { left, width } = bars.getBoundingClientRect();
   showDay(bars, Math.floor(((event.clientX - left) / Math.max(1, width)) * (lastOf(bars) + 1)));
+}
+
+function leave(): void {
+  if (pointed !== null) forget(pointed.bars);
+  pointed = null;
+}
+
+const barsIn = (root: Element) => [...root.querySelectorAll<HTMLElement>('.days')];
+
+/**
+ * To be called before an element is replaced, and what it returns once the other stands in its place: bars in that tell of the day
+ * that those in their place told of, if they are under the pointer or have the focus.
+ */
+export function holdDays(old: Element): (fresh: Element) => void {
+  const held = barsIn(old).map((bars) => {
+    const { from = '', at } = bars.dataset;
+    return at === undefined ? null : { day: dayAt(from, Number(at)), hasFocus: bars === document.activeElement };
+  });
+  return (fresh) => {
+    for (const [index, bars] of barsIn(fresh).entries()) {
+      const one = held[index] ?? null;
+      if (one === null || !(takePointer(bars) || one.hasFocus)) continue;
+      showDay(bars, (Date.parse(one.day) - Date.parse(bars.dataset['from'] ?? '')) / dayMs);
+    }
+  };
+}
+
+// A browser says only with the next move that other bars are under the pointer.
+function takePointer(bars: HTMLElement): boolean {
+  if (pointed === null || document.elementFromPoint(pointed.x, pointed.y)?.closest('.days') !== bars) return false;
+  pointed = { ...pointed, bars };
+  return true;
 }
 
 /** Listens for all bars of the page, those that are drawn later too. */
 export function showDayOnPointer(): void {
   document.addEventListener('pointermove', onPointer);
   document.addEventListener('pointerdown', onPointer);
-  document.addEventListener('pointerout', (event) => {
-    const bars = barsOf(event);
-    const isInside = bars !== null && event.relatedTarget instanceof Node && bars.contains(event.relatedTarget);
-    if (bars !== null && !isInside) forget(bars);
+  // The finger scrolls.
+  document.addEventListener('pointercancel', leave);
+  document.addEventListener('pointerout', ({ relatedTarget, pointerType }) => {
+    // The focus and the click come once the finger is lifted: they are about the same day.
+    if (pointerType === 'touch') return;
+    if (!(relatedTarget instanceof Node && pointed?.bars.contains(relatedTarget) === true)) leave();
   });
   document.addEventListener('click', (event) => {
     const bars = barsOf(event);

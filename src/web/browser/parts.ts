@@ -1,5 +1,6 @@
 // The parts of a page that are drawn anew: elements with `data-part`, as the server wrote them.
 
+import { holdDays } from './days.ts';
 import { applyFolds } from './folds.ts';
 import { localise } from './moments.ts';
 
@@ -53,7 +54,9 @@ export function exchange(name: string, markup: string): void {
   markAsNew(fresh);
   written.set(name, markup);
   const place = placeOfFocus(old);
+  const tellDays = holdDays(old);
   old.replaceWith(fresh);
+  tellDays(fresh);
   if (place !== null) reachable(fresh)[place]?.focus({ preventScroll: true });
   document.dispatchEvent(new CustomEvent('part', { detail: name }));
 }

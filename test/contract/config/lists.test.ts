@@ -62,6 +62,7 @@ async function source(text = entry()) {
       await eventually(30_000, () => expect(opened.lists()[0]).not.toMatchObject({ failures, hadAt }));
     },
     print: async () => opened.fingerprint(),
+    printRead: () => opened.fingerprintRead(),
     state: () => opened.lists()[0],
     clock,
     [Symbol.dispose]: () => opened[Symbol.dispose](),
@@ -103,6 +104,20 @@ test('what is listed anew is a change of the configuration, and the list is aske
   await daemon.minute();
   await eventually(10_000, async () => expect(await daemon.print()).not.toBe(before));
   expect(await daemon.names()).toEqual(['ssh-a-example-com-22', 'ssh-b-example-com-22']);
+});
+
+test('a list that is named for the first time, or has a mistake, is no change after it was read', async () => {
+  using daemon = await source('data: watchpost.db\ntargets: { shop: { check: tcp, host: "a.example:1" } }\n');
+  expect(await daemon.names()).toEqual(['shop']);
+  expect(daemon.printRead()).toBe(await daemon.print());
+  await put('watchpost.yaml', entry());
+  expect(await daemon.names()).toEqual(['ssh-a-example-com-22']);
+  expect(daemon.printRead()).toBe(await daemon.print());
+  sink.answer = () => lists('no host at all');
+  await daemon.minute();
+  expect(daemon.printRead()).not.toBe(await daemon.print());
+  expect(await daemon.names()).toEqual(['ssh-a-example-com-22']);
+  expect(daemon.printRead()).toBe(await daemon.print());
 });
 
 test.each<readonly [string, Step, RegExp]>([

@@ -41,6 +41,7 @@ async function start(first = text()) {
     source: {
       load: async (signal) => loadConfig({ path, env: {}, signal }),
       fingerprint: async () => print,
+      fingerprintRead: () => null,
       lists: () => [],
     },
     clock,
@@ -116,6 +117,7 @@ test('reloads follow each other, and a defect of one does not keep the next from
         return loadConfig({ path: join(folder, 'watchpost.yaml'), env: {} });
       },
       fingerprint: async () => '',
+      fingerprintRead: () => null,
       lists: () => [],
     },
     clock: new FakeClock(),
@@ -279,7 +281,12 @@ test('what cannot be put into force changes nothing, like a file that is wrong',
   const config = await loadConfig({ path, env: {} });
   using reloader = createReloader({
     config,
-    source: { load: async () => loadConfig({ path, env: {} }), fingerprint: async () => 'same', lists: () => [] },
+    source: {
+      load: async () => loadConfig({ path, env: {} }),
+      fingerprint: async () => 'same',
+      fingerprintRead: () => null,
+      lists: () => [],
+    },
     clock: new FakeClock(),
     log,
     prepare() {

@@ -2,7 +2,9 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
+import { CheckSpec } from '#checks/index.ts';
 import { loadConfig } from '#config/load.ts';
+import { withFiles } from '#config/shape/spec-files.ts';
 
 const folder = await mkdtemp(join(tmpdir(), 'watchpost-spec-files-'));
 afterAll(async () => rm(folder, { recursive: true }));
@@ -42,4 +44,34 @@ test('a file that is not there, or holds no secret, is an error where it is name
   const named = (file: string) => `{ token_url: "https://login.example", client_id: wp, client_secret_file: ${file} }`;
   await expect(load(named('gone'))).rejects.toThrow(/oauth2\.client_secret_file: cannot read .*gone/);
   await expect(load(named('odd'))).rejects.toThrow(/client_secret holds something else: must not contain/);
+});
+
+test.each([
+  {
+    type: 'tcp',
+    host: 'a.example:1',
+    proxy: { url: 'http://p.example:3128', username: 'wp', password_file: 'a file' },
+  },
+  { type: 'postgres', host: 'a.example', username: 'wp', password_file: 'a file' },
+])('a file that $type names is read', async (written) => {
+  const read: string[] = [];
+  const spec = await withFiles(CheckSpec.parse(written), async (option, file) => {
+    read.push(`${option.join('.')}: ${file}`);
+    return 'secret\n';
+  });
+  const path = written.proxy === undefined ? 'password_file' : 'proxy.password_file';
+  expect(read).toEqual([`${path}: a file`]);
+  expect(spec).toMatchObject(written.proxy === undefined ? { password: 'secret' } : { proxy: { password: 'secret' } });
+});
+
+test('a spec that names no file is not encoded', async () => {
+  const spec = CheckSpec.parse({ type: 'http', host: 'https://a.example' });
+  // No option that names a file is below this one.
+  Object.defineProperty(spec, 'method', {
+    enumerable: true,
+    get() {
+      throw new Error('it was read');
+    },
+  });
+  expect(await withFiles(spec, async () => 'secret')).toBe(spec);
 });

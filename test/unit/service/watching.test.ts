@@ -38,6 +38,7 @@ function hub(...names: readonly string[]) {
   const asked: string[] = [];
   const late: LateObservation[] = [];
   const answers = { held: Promise.resolve() };
+  const keeping = { fails: false };
   let listener: NodeListener | null = null;
   const transport: Transport = {
     nodes: () => [...nodes.values()],
@@ -57,7 +58,10 @@ function hub(...names: readonly string[]) {
     transport,
     runs: createRuns(transport, clock),
     policy: 'private',
-    onLate: async (one) => void late.push(one),
+    async onLate(one) {
+      if (keeping.fails) throw new Error('no disk');
+      late.push(one);
+    },
     clock,
     log: memoryLog().log,
   });
@@ -89,7 +93,21 @@ function hub(...names: readonly string[]) {
     );
   /** A node says since when it watches this assignment; infinity if it watches none. */
   const sayWatching = (node: string, number: number, since: number) => listener?.watching(node, number, since);
-  return { clock, nodes, assignments, asked, answers, late, watching, watch, targetsOf, see, sayWatching };
+  return {
+    clock,
+    nodes,
+    assignments,
+    asked,
+    answers,
+    late,
+    keeping,
+    watching,
+    watch,
+    targetsOf,
+    revisionOf,
+    see,
+    sayWatching,
+  };
 }
 
 test('many targets are one assignment for each node, and one that does not change is not sent again', async () => {
@@ -400,5 +418,45 @@ test('a target that is watched anew in the same way waits for all its nodes', as
       ['us1', 'up'],
     ],
   ]);
+  watching[Symbol.dispose]();
+});
+
+test('what nodes saw by an earlier check is stored as late if it was due before this one began, and is no vote', async () => {
+  const { clock, watch, see, late, keeping, revisionOf, watching } = hub('de1');
+  const before = watch('shop', all, 10_000);
+  await clock.advance(1_000);
+  const revision = revisionOf('shop');
+  before.watched.cut();
+  await clock.advance(30_000);
+  const since = clock.now();
+  const { rounds } = watch('shop', all, 10_000, 'other.example.com:443');
+  await clock.advance(1_000);
+  expect(revisionOf('shop')).not.toBe(revision);
+  const settled: string[] = [];
+  const seeEarlier = async (dueAt: number, what: string) => {
+    see('de1', 'shop', dueAt, { revision, outcome: down() }, () => void settled.push(what));
+    await clock.advance(0);
+  };
+  keeping.fails = true;
+  await seeEarlier(since - 5_000, 'not stored');
+  expect([late, settled]).toEqual([[], []]);
+  keeping.fails = false;
+  await seeEarlier(since - 5_000, 'due before');
+  await seeEarlier(since, 'due when it began');
+  expect(late).toMatchObject([
+    {
+      target: 'shop',
+      dueAt: since - 5_000,
+      node: { name: 'de1' },
+      outcome: { status: 'down' },
+      isOfEarlierCheck: true,
+    },
+    { target: 'shop', dueAt: since, isOfEarlierCheck: true },
+  ]);
+  await seeEarlier(since + 1, 'due after');
+  expect(late).toHaveLength(2);
+  expect(settled).toEqual(['due before', 'due when it began', 'due after']);
+  await clock.advance(60_000);
+  expect(rounds.flatMap(({ votes }) => votes.filter(({ outcome }) => outcome.status !== 'unknown'))).toEqual([]);
   watching[Symbol.dispose]();
 });
