@@ -29,6 +29,8 @@ export interface CatchUp {
   lookMs(): number;
   /** How far the rounds of a target have come before. */
   marksOf(target: string): RoundMarks;
+  /** A watch of this target is over, and nothing that is due after `until` belongs to it: the next one goes on from there. */
+  ended(target: string, until: number): void;
   /** Whether live rounds of a target have to wait. */
   holds(rounds: TargetRounds): boolean;
   /** A vote came for a round that was due then: more of an absence may follow, and does if the round had ended before. */
@@ -89,16 +91,37 @@ function newGathering(clock: Clock, cause: AbsenceCause, members: Set<TargetRoun
   return { cause, began, until: clock.now(), members, heardAt: Number.NEGATIVE_INFINITY, isJudging: false };
 }
 
-function marksFrom(absence: HubAbsence | null, target: string, beganAt: number, now: number): RoundMarks {
-  const known = absence?.lastRound(target);
+function marksFrom(absence: HubAbsence, target: string, beganAt: number, now: number): RoundMarks {
+  const known = absence.lastRound(target);
   const over = Math.min(beganAt, known?.over ?? now);
   const marks = { over, decided: Math.min(over, known?.decided ?? over) };
   // The process before may have assigned this one too, and have ended before any of its rounds was stored.
-  return absence?.wasThere === true ? { ...marks, continuedUntil: beganAt + assignedWithinMs } : marks;
+  return absence.wasThere ? { ...marks, continuedUntil: beganAt + assignedWithinMs } : marks;
+}
+
+/** Where the last watch of each target ended, for as long as the next one may take to begin. */
+function createEnds(clock: Clock) {
+  const ends = new Map<string, number>();
+  return {
+    add(target: string, until: number): void {
+      ends.delete(target);
+      ends.set(target, until);
+      for (const [name, at] of ends) {
+        if (at >= clock.now() - longestMs) break;
+        ends.delete(name);
+      }
+    },
+    /** What came before them is not for the next watch. */
+    marksOf(target: string): RoundMarks {
+      const over = Math.min(ends.get(target) ?? Number.POSITIVE_INFINITY, clock.now());
+      return { over, decided: over };
+    },
+  };
 }
 
 export function createCatchUp({ absence, clock, log, onOver, transport, onUnjudged }: CatchUpOptions): CatchUp {
   const beganAt = clock.now();
+  const ends = createEnds(clock);
   const isComplete = () => absence?.isOver() !== false;
   const unjudged = createUnjudgedReport({ clock, log, isComplete, transport, onUnjudged });
   let current = absence === null ? null : newGathering(clock, 'stopped', null);
@@ -179,7 +202,9 @@ export function createCatchUp({ absence, clock, log, onOver, transport, onUnjudg
   return {
     beganAt,
     lookMs: () => (isBrief ? briefLookMs : usualLookMs),
-    marksOf: (target) => marksFrom(isStarting ? absence : null, target, beganAt, clock.now()),
+    marksOf: (target) =>
+      isStarting && absence !== null ? marksFrom(absence, target, beganAt, clock.now()) : ends.marksOf(target),
+    ended: (target, until) => ends.add(target, until),
     holds: (rounds) => includes(current, rounds) || includes(next, rounds),
     heard(rounds, dueAt, isReopened) {
       if (isReopened) begin('unreachable', [rounds]);

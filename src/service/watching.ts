@@ -147,6 +147,7 @@ export class WatchService implements Disposable {
   #end(place: TargetWatch): void {
     place.work?.abort(new Error('this round was cancelled'));
     if (this.#places.get(place.name) === place) this.#places.delete(place.name);
+    this.#catchUp.ended(place.name, place.stoppedAt);
     this.#wheel.remove(place.name);
     this.#change();
     place.ending.end();

@@ -5,9 +5,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import Database from 'better-sqlite3';
+import { deadline, systemClock } from '#kernel/clock.ts';
 import { mortal } from './children.ts';
 import { testedProgram } from './tested-program.ts';
 
+const longestWaitMs = 100_000;
 const root = new URL('../../', import.meta.url).pathname;
 
 /** The line of the log that says where the program listens. */
@@ -28,7 +30,7 @@ export interface Running {
   readonly url: string;
   readonly process: ChildProcess;
   readonly log: readonly LogLine[];
-  /** Waits for a log line. */
+  /** Waits for a log line, for 100 s at the most. */
   readonly logged: (message: RegExp) => Promise<LogLine>;
   /** Sends the signal and waits for the end. */
   readonly end: (
@@ -85,12 +87,15 @@ async function launch(config: string, { house, environment = {}, prefix = [] }: 
     for (const look of waiting) look();
   });
   const logged = async (message: RegExp) => {
+    using limit = deadline(systemClock, longestWaitMs);
     for (;;) {
       const found = log.find(({ msg }) => message.test(msg));
       if (found !== undefined) return found;
       const cause = child.exitCode ?? child.signalCode;
       if (cause !== null) throw new Error(`the program ended with ${cause}:\n${printed(log)}`);
-      await Promise.race([new Promise<void>((resolve) => waiting.add(resolve)), exited]);
+      if (limit.expired) throw new Error(`no ${message} within ${longestWaitMs} ms:\n${printed(log)}`);
+      const over = once(limit.signal, 'abort');
+      await Promise.race([new Promise<void>((resolve) => waiting.add(resolve)), exited, over]);
     }
   };
   const { url } = await logged(/^web server listens/);

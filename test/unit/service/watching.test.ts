@@ -460,3 +460,35 @@ test('what nodes saw by an earlier check is stored as late if it was due before 
   expect(rounds.flatMap(({ votes }) => votes.filter(({ outcome }) => outcome.status !== 'unknown'))).toEqual([]);
   watching[Symbol.dispose]();
 });
+
+test.each([
+  ['is there', true],
+  ['is away', false],
+])('a target that is added while its node %s has no rounds from before', async (_, isThere) => {
+  const { clock, nodes, watch, watching } = hub('de1');
+  watch('other', all, 10_000);
+  await clock.advance(120_000);
+  if (!isThere) nodes.set('de1', status('de1', { online: false, reason: 'the link is cut' }));
+  await clock.advance(3_000);
+  const since = clock.now();
+  const { rounds } = watch('shop', all, 10_000);
+  await clock.advance(60_000);
+  expect(rounds.filter(({ dueAt }) => dueAt <= since)).toEqual([]);
+  if (!isThere) expect(rounds).toHaveLength(6);
+  watching[Symbol.dispose]();
+});
+
+test('a target that is watched anew goes on where it ended, though the thread was held up in between', async () => {
+  const { clock, watch, watching, see } = hub('de1');
+  const first = watch('shop', all, 10_000);
+  await clock.advance(25_000);
+  first.watched.stop();
+  first.watched.cut();
+  clock.hold(3_000);
+  const { rounds } = watch('shop', all, 10_000);
+  const due = createNextDue({ kind: 'every', everyMs: 10_000 }, 'shop')(clock.now() - 3_000) ?? Number.NaN;
+  see('de1', 'shop', due);
+  await clock.advance(1_000);
+  expect(rounds.map(({ dueAt }) => dueAt)).toEqual([due]);
+  watching[Symbol.dispose]();
+});
