@@ -4,8 +4,13 @@ import type { Clock } from './clock.ts';
 /** Work that yields wherever others may come first. */
 export type Steps<Result> = Generator<void, Result, void>;
 
-const leastTurnMs = 8;
-const mostTurnMs = 40;
+/** How long a turn lasts, in milliseconds: as long as others had theirs, within these limits. */
+export interface TurnLimits {
+  readonly leastMs: number;
+  readonly mostMs: number;
+}
+
+const usual: TurnLimits = { leastMs: 8, mostMs: 40 };
 
 /** Does all of it at once. */
 export function inOneGo<Result>(steps: Steps<Result>): Result {
@@ -34,15 +39,19 @@ export async function inSteps<Result>(
 }
 
 /** To be called between the steps of work that waits for other things too: lets the thread do others in turn. Takes turns and rejects like `inSteps`. */
-export function createRests(clock: Pick<Clock, 'elapsed'>, signal?: AbortSignal): () => Promise<void> {
+export function createRests(
+  clock: Pick<Clock, 'elapsed'>,
+  signal?: AbortSignal,
+  { leastMs, mostMs }: TurnLimits = usual,
+): () => Promise<void> {
   let began = clock.elapsed();
-  let turnMs = leastTurnMs;
+  let turnMs = leastMs;
   return async () => {
     const ended = clock.elapsed();
     if (ended - began < turnMs) return;
     await nextTurn();
     signal?.throwIfAborted();
     began = clock.elapsed();
-    turnMs = Math.min(Math.max(began - ended, leastTurnMs), mostTurnMs);
+    turnMs = Math.min(Math.max(began - ended, leastMs), mostMs);
   };
 }

@@ -1,6 +1,6 @@
 import type { Clock } from '#kernel/clock.ts';
 import { onceFor } from '#kernel/once-for.ts';
-import { createRests } from '#kernel/turns.ts';
+import { createRests, type TurnLimits } from '#kernel/turns.ts';
 import { type BegunText, createKeptText, partsAtOnce, type WrittenMetrics } from './kept-text.ts';
 import { protobuf } from './protobuf-format.ts';
 import type { Register, ShownFamily } from './register.ts';
@@ -42,6 +42,8 @@ interface WritePlan {
 }
 
 const perSlice = 100;
+// Longer ones on a busy thread made the scrapes of an overloaded hub no faster, and took time from what it had to read.
+const turns: TurnLimits = { leastMs: 10, mostMs: 10 };
 // Fewer parts are less work for what packs and sends them.
 const partBytes = 524_288;
 // Each part waits for the thread that packs it, and on a starved machine for much else.
@@ -50,7 +52,7 @@ const mostScrapers = 100;
 const youngMs = 300_000;
 
 /**
- * Writes all metrics in the format that is asked for, in turns (`createRests`); each series is consistent in itself. What began to
+ * Writes all metrics in the format that is asked for, in turns of ten milliseconds; each series is consistent in itself. What began to
  * count since a scraper's last scrape is shown to it at 0 once: without that Prometheus would never see its first increase.
  */
 export function createScrapes({
@@ -87,7 +89,7 @@ export function createScrapes({
     parts: TextParts,
   ): AsyncGenerator<string | Uint8Array> {
     const isNew = ({ birth }: MetricSeries) => birth > known;
-    const rest = createRests(clock);
+    const rest = createRests(clock, undefined, turns);
     for (const family of [...register.families, ...ofProgram]) {
       let isFirst = true;
       for (const slice of slicesOf(family)) {
