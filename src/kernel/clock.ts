@@ -48,6 +48,10 @@ const longestNapMs = 60_000;
 /** How far a clock that NTP slews may step back, in milliseconds, without anything being repeated. */
 export const clockJitterMs = 1_000;
 
+/** A moment that is noted, or `now` if the clock was ahead when it was; infinity, which is never, stays. */
+export const notAhead = (moment: number, now: number): number =>
+  moment === Number.POSITIVE_INFINITY ? moment : Math.min(moment, now);
+
 /**
  * Resolves to true once the wall clock reads `at` or later, or to false as soon as it is seen to have been set back to
  * before the wait began. Wakes up every minute to look at it.

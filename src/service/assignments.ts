@@ -1,3 +1,4 @@
+import { notAhead } from '#kernel/clock.ts';
 import { createHash } from 'node:crypto';
 import { checkOf, type CheckSpec, type NodeSelection, type Policy } from '#checks/index.ts';
 import { type AssignedTarget, isSameTarget } from '#protocol/watching.ts';
@@ -80,6 +81,11 @@ export class Assignments {
     for (const [index, one] of (sent?.entries ?? []).entries())
       if (isIn(sent, index, number)) one.rounds.keeps(node, since);
     return true;
+  }
+
+  /** The clock was set back to `now`. */
+  reset(now: number): void {
+    for (const [node, { number, since }] of this.#heard) this.#heard.set(node, { number, since: notAhead(since, now) });
   }
 
   // Targets that are watched anew in the same way, after a change of their rules for instance: the node goes on and will not say so again.

@@ -1,3 +1,4 @@
+import { notAhead } from '#kernel/clock.ts';
 import { failed, failure, type NodeInfo } from '#checks/index.ts';
 import type { NodeStatus } from './ports.ts';
 import type { NodeOutcome } from './runs.ts';
@@ -47,8 +48,10 @@ export class Attendance {
     if (dueAt > (this.#passed[index] ?? dueAt)) this.#passed[index] = dueAt;
   }
 
-  forgetPassed(): void {
+  /** The clock was set back to `now`: no due time is passed over any more, and nodes that keep any keep all from now on. */
+  reset(now: number): void {
     this.#passed.fill(Number.NEGATIVE_INFINITY);
+    this.#since = this.#since.map((since) => notAhead(since, now));
   }
 
   isPassed(node: string, dueAt: number): boolean {

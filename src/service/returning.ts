@@ -1,3 +1,4 @@
+import { notAhead } from '#kernel/clock.ts';
 import { reportEveryMs } from '#protocol/nodes.ts';
 import type { HubAbsence, CatchUp } from './catch-up.ts';
 import type { ClockState } from './clock-look.ts';
@@ -26,6 +27,21 @@ export function resumeAfterGap(
   if (absence === null || wasBusy) return;
   catchUp.begin('frozen', all);
   absence.refresh?.();
+}
+
+/** The clock was set back: rounds begin anew, and no moment that was noted while it was ahead holds them up. */
+export function resumeAfterSetBack(
+  places: Iterable<TargetWatch>,
+  parts: readonly { reset(now: number): void }[],
+  { now }: Pick<ClockState, 'now'>,
+): void {
+  for (const part of parts) part.reset(now);
+  for (const place of places) {
+    place.rounds.reset(now);
+    place.stoppedAt = notAhead(place.stoppedAt, now);
+    place.missedAt = notAhead(place.missedAt, now);
+    place.badAt = notAhead(place.badAt, now);
+  }
 }
 
 /** A node is heard again: what it holds may complete rounds that ended without a verdict. */

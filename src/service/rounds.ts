@@ -185,7 +185,8 @@ class RoundCollector implements TargetRounds {
   reset(now: number): void {
     this.#open.clear();
     this.#undecided = null;
-    this.#attendance.forgetPassed();
+    this.#attendance.reset(now);
+    this.#forgivenUntil = Number.NEGATIVE_INFINITY;
     this.#overUntil = now;
     this.#decidedUntil = now;
     this.#awaited = this.#dueAfter(now);

@@ -1,5 +1,5 @@
 import type { NodeInfo, Policy } from '#checks/index.ts';
-import type { Clock } from '#kernel/clock.ts';
+import { type Clock, clockJitterMs, notAhead } from '#kernel/clock.ts';
 import type { Observation } from '#protocol/watching.ts';
 import { createWheel } from '#schedule/wheel.ts';
 import { askNodes } from './ask-nodes.ts';
@@ -24,7 +24,7 @@ import {
 import type { ResultBatch, Transport } from './ports.ts';
 import { collectRounds } from './rounds.ts';
 import { refusalOf } from './refusal.ts';
-import { resumeAfterGap, resumeNode } from './returning.ts';
+import { resumeAfterGap, resumeAfterSetBack, resumeNode } from './returning.ts';
 import type { Runs } from './runs.ts';
 import { selectNodes } from './select.ts';
 import { SharedSlots } from './shared-slots.ts';
@@ -193,10 +193,8 @@ export class WatchService implements Disposable {
   // Whether this thread was held up until now.
   #lookAtClock(): boolean {
     const state = this.#clockLook.look();
-    if (state.isSetBack) {
-      for (const { rounds } of this.#places.values()) rounds.reset(state.now);
-      this.#timed.reset();
-    } else if (state.wasAway || state.isSetForward)
+    if (state.isSetBack) resumeAfterSetBack(this.#places.values(), [this.#assignments, this.#timed], state);
+    else if (state.wasAway || state.isSetForward)
       resumeAfterGap(this.#places.values(), this.#options.absence ?? null, this.#catchUp, state);
     return state.isLate;
   }
@@ -244,7 +242,8 @@ export class WatchService implements Disposable {
   }
 
   #heardWatching(node: string, number: number, since: number): void {
-    if (this.#assignments.heard(node, number, since, this.#places.values())) this.#lookAtAll();
+    const known = notAhead(since, this.#options.clock.now() + clockJitterMs);
+    if (this.#assignments.heard(node, number, known, this.#places.values())) this.#lookAtAll();
     if (this.#lookAtNodes()) this.#change();
   }
 

@@ -123,3 +123,27 @@ test.concurrent.each(jumps)(
     expect(await figure(running, 'watchpost_clock_last_jump_seconds')).toBeCloseTo(-byMs / 1_000, -1);
   },
 );
+
+test.concurrent('a machine that starts with its clock ahead has it set right while the program runs', async () => {
+  await using machine = await createMachine();
+  await using sink = await startSmtp();
+  await using shop = await startSwitched();
+  const { program } = machine;
+  machine.set(5 * hour);
+  const nodes = 'nodes: { de1: {}, us1: {} }\n';
+  const running = await program.start(`${configOf(program, sink.port, shop)}${nodes}`);
+  const stored = (from: number) => historyOf({ program }).results.filter(({ due_at: due }) => due >= from);
+  await eventually(60_000, () => expect(stored(0).length).toBeGreaterThan(4));
+  machine.set(0);
+  await running.logged(/^clock was set back/);
+  const back = Date.now();
+  const ofNow = () => stored(back).filter(({ due_at: due }) => due < back + hour);
+  await eventually(60_000, () => expect(ofNow().length).toBeGreaterThan(8));
+  expect(new Set(ofNow().map(({ status }) => status))).toEqual(new Set([0]));
+  await shop.turn(false);
+  const down = `SELECT from_at FROM verdict_periods WHERE status = 1 AND from_at BETWEEN ${back} AND ${back + hour}`;
+  await eventually(20_000, () => expect(query(program.database, down)).toHaveLength(1));
+  await eventually(20_000, () =>
+    expect(sink.received.some(({ mail }) => /DOWN.*shop/.test(mail.subject ?? ''))).toBe(true),
+  );
+});

@@ -308,6 +308,15 @@ test('who gave no vote while this process was held up is not blamed, unless it i
   expect(rounds.map(said)).toEqual([['de1 up', 'us1 unknown service_limited', 'jp1 unknown gone']]);
 });
 
+test('once a clock that was set forward is right again, missing votes are waited for no longer than ever', () => {
+  const { collected, rounds, vote, judge, due } = collect();
+  collected.extendDeadline(due(300), true);
+  collected.reset(due(0) + second);
+  vote(0, 1);
+  judge(due(1) + limitMs);
+  expect(rounds.map(said)).toEqual([['de1 up', 'us1 unknown no_answer', 'jp1 unknown no_answer']]);
+});
+
 test('after a hundred rounds at once, what lies here unread is waited for', () => {
   const { collected, rounds, judge, due, skipped } = collect();
   collected.extendDeadline(due(200), true);

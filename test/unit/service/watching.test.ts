@@ -11,6 +11,7 @@ import { FakeClock } from '../../support/fake-clock.ts';
 import { memoryLog } from '../../support/memory-log.ts';
 import { down, nodeInfo, up } from '../../support/votes.ts';
 
+const hour = 3_600_000;
 const all: NodeSelection = { kind: 'all' };
 
 function status(name: string, changes: Partial<NodeStatus> = {}): NodeStatus {
@@ -492,3 +493,35 @@ test('a target that is watched anew goes on where it ended, though the thread wa
   expect(rounds.map(({ dueAt }) => dueAt)).toEqual([due]);
   watching[Symbol.dispose]();
 });
+
+test.each([
+  ['goes on', false],
+  ['says so again, by the time that it knew', true],
+])(
+  'a target that was added while the clock was ahead is watched as ever once it is right: its node %s',
+  async (_, isRepeated) => {
+    const { clock, assignments, sayWatching, watch, watching, see } = hub('de1', 'us1');
+    watch('other', all, 10_000);
+    await clock.advance(20_000);
+    clock.step(5 * hour);
+    await clock.advance(3_000);
+    const { rounds } = watch('shop', all, 10_000);
+    await clock.advance(3_000);
+    clock.step(-5 * hour);
+    await clock.advance(3_000);
+    if (isRepeated)
+      for (const { node, assignment } of assignments.slice(-2))
+        for (const since of [Number.POSITIVE_INFINITY, clock.now() + 5 * hour])
+          sayWatching(node, assignment.number, since);
+    const next = createNextDue({ kind: 'every', everyMs: 10_000 }, 'shop');
+    for (let times = 0; times < 3; times += 1) {
+      const due = next(clock.now()) ?? Number.NaN;
+      await clock.advance(due + 2_000 - clock.now());
+      for (const node of ['de1', 'us1']) see(node, 'shop', due);
+      await clock.advance(100);
+      expect(rounds.at(-1)?.dueAt).toBe(due);
+      expect(rounds.at(-1)?.votes.map(({ outcome }) => outcome.status)).toEqual(['up', 'up']);
+    }
+    watching[Symbol.dispose]();
+  },
+);
