@@ -91,37 +91,20 @@ function newGathering(clock: Clock, cause: AbsenceCause, members: Set<TargetRoun
   return { cause, began, until: clock.now(), members, heardAt: Number.NEGATIVE_INFINITY, isJudging: false };
 }
 
-function marksFrom(absence: HubAbsence, target: string, beganAt: number, now: number): RoundMarks {
+function marksFrom(absence: HubAbsence | null, target: string, beganAt: number, from: number): RoundMarks {
+  // Nothing was missed: the rounds of a target that is new, or watched anew, begin with it.
+  if (absence === null) return { over: from, decided: from };
   const known = absence.lastRound(target);
-  const over = Math.min(beganAt, known?.over ?? now);
+  const over = Math.min(beganAt, known?.over ?? from);
   const marks = { over, decided: Math.min(over, known?.decided ?? over) };
   // The process before may have assigned this one too, and have ended before any of its rounds was stored.
   return absence.wasThere ? { ...marks, continuedUntil: beganAt + assignedWithinMs } : marks;
 }
 
-/** Where the last watch of each target ended, for as long as the next one may take to begin. */
-function createEnds(clock: Clock) {
-  const ends = new Map<string, number>();
-  return {
-    add(target: string, until: number): void {
-      ends.delete(target);
-      ends.set(target, until);
-      for (const [name, at] of ends) {
-        if (at >= clock.now() - longestMs) break;
-        ends.delete(name);
-      }
-    },
-    /** What came before them is not for the next watch. */
-    marksOf(target: string): RoundMarks {
-      const over = Math.min(ends.get(target) ?? Number.POSITIVE_INFINITY, clock.now());
-      return { over, decided: over };
-    },
-  };
-}
-
 export function createCatchUp({ absence, clock, log, onOver, transport, onUnjudged }: CatchUpOptions): CatchUp {
   const beganAt = clock.now();
-  const ends = createEnds(clock);
+  // Where the last watch of each target ended: the next one begins within the same turn, or without it.
+  const ends = new Map<string, number>();
   const isComplete = () => absence?.isOver() !== false;
   const unjudged = createUnjudgedReport({ clock, log, isComplete, transport, onUnjudged });
   let current = absence === null ? null : newGathering(clock, 'stopped', null);
@@ -203,8 +186,8 @@ export function createCatchUp({ absence, clock, log, onOver, transport, onUnjudg
     beganAt,
     lookMs: () => (isBrief ? briefLookMs : usualLookMs),
     marksOf: (target) =>
-      isStarting && absence !== null ? marksFrom(absence, target, beganAt, clock.now()) : ends.marksOf(target),
-    ended: (target, until) => ends.add(target, until),
+      marksFrom(isStarting ? absence : null, target, beganAt, Math.min(ends.get(target) ?? clock.now(), clock.now())),
+    ended: (target, until) => void ends.set(target, until),
     holds: (rounds) => includes(current, rounds) || includes(next, rounds),
     heard(rounds, dueAt, isReopened) {
       if (isReopened) begin('unreachable', [rounds]);
@@ -214,6 +197,7 @@ export function createCatchUp({ absence, clock, log, onOver, transport, onUnjudg
     begin,
     late: (round) => unjudged.late(round),
     look(targets) {
+      ends.clear();
       if (current === null || current.isJudging) return unjudged.look();
       const ready = isReady(current);
       if (ready === null) return;
