@@ -35,13 +35,12 @@ export async function printOfNamed(path: string): Promise<string> {
   }
 }
 
-/** That of the file at the path, or of those of the configuration in the folder there. Rejects if it cannot be looked at. */
+/** That of the file at the path, or of those of the configuration in the folder there. Rejects if that cannot be looked at. */
 export async function printOfConfig(path: string): Promise<string> {
   const own = await stat(path);
   if (!own.isDirectory()) return print(path, own);
   const names = (await readdir(path)).filter(isConfigFile).toSorted();
-  const prints = await Promise.all(names.map(async (name) => print(name, await stat(join(path, name)))));
-  return prints.join('\n');
+  return (await Promise.all(names.map(async (name) => printOfNamed(join(path, name))))).join('\n');
 }
 
 function print(name: string, { ino, size, mtimeMs }: { ino: number; size: number; mtimeMs: number }): string {
@@ -60,10 +59,10 @@ export interface ChangesOptions {
 
 /** What looks for changes of the files. */
 export interface ChangeWatch extends Disposable {
-  /** To be awaited before the files are read for another reason: what is changed by then is no change any more. */
-  aboutToRead(): Promise<void>;
-  /** To be called after that with the fingerprint of what was read: it may be of other files. */
-  wasRead(fingerprint: string): void;
+  /** To be called before the files are read for another reason: until `resume` nothing is a change. */
+  pause(): void;
+  /** To be called after that with the fingerprint of what was read, which may be of other files; null if that is unknown. */
+  resume(fingerprint: string | null): void;
 }
 
 /** Looks for changes every so often until it is disposed. */
@@ -72,14 +71,15 @@ export function watchForChanges({ clock, log, everyMs, fingerprint, onChange }: 
   let last: string | null = null;
   let failures = 0;
   let isOver = false;
-  // A look that began before the files were read is of what was known then.
-  let reads = 0;
+  // A look that began before that is over is of what was known then.
+  let pauses = 0;
+  let isPaused = false;
   let timer = clock.after(0, look);
 
   function look(): void {
-    const before = reads;
+    const before = pauses;
     void fingerprint()
-      .then((found) => before === reads && compare(found), watchFailed)
+      .then((found) => before === pauses && !isPaused && compare(found), watchFailed)
       .then(() => {
         if (!isOver) timer = clock.after(everyMs, look);
       });
@@ -103,14 +103,11 @@ export function watchForChanges({ clock, log, everyMs, fingerprint, onChange }: 
   }
 
   return {
-    async aboutToRead() {
-      // Files that cannot be looked at are reported by who reads them.
-      known = await fingerprint().catch(() => known);
-      reads += 1;
-    },
-    wasRead(found) {
-      known = found;
-      reads += 1;
+    pause: () => void (isPaused = true),
+    resume(found) {
+      isPaused = false;
+      pauses += 1;
+      known = found ?? known;
     },
     [Symbol.dispose]() {
       isOver = true;

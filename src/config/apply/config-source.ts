@@ -5,7 +5,7 @@ import { fingerprintOf, joinPrints, printOfConfig, printOfNamed } from './change
 import type { Config } from '../config.ts';
 import { createTargetEditor } from '../edit/edit-targets.ts';
 import { followLists } from '../lists/follow-lists.ts';
-import { filesLike } from '../read/source.ts';
+import { filesLike, orExplain } from '../read/source.ts';
 import { loadConfig, type LoadOptions } from '../load.ts';
 import type { ConfigSource } from './reload.ts';
 
@@ -26,8 +26,7 @@ export function openConfigSource({ path, env, clock, log }: ConfigSourceOptions)
 
   async function loadOnce(signal?: AbortSignal): Promise<Config> {
     const prints = new Map<string, Promise<string>>();
-    // What is wrong with it the load says.
-    const own = await printOfConfig(path).catch(() => null);
+    const own = await orExplain(path, printOfConfig(path));
     const onFile = async (file: string) => {
       const print = prints.get(file) ?? printOfNamed(file);
       prints.set(file, print);
@@ -47,7 +46,7 @@ export function openConfigSource({ path, env, clock, log }: ConfigSourceOptions)
       // Those of a file with a mistake in it count as well: the mistake may be theirs.
       named = [...prints.keys()];
       const files = await Promise.all(prints.values());
-      read = own === null ? null : [joinPrints(own, files), lists.lastRead()].join('\n');
+      read = [joinPrints(own, files), lists.lastRead()].join('\n');
     }
   }
 

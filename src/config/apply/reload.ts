@@ -15,7 +15,7 @@ export interface ConfigSource {
   load(signal?: AbortSignal): Promise<Config>;
   /** Differs if the files do. */
   fingerprint(): Promise<string>;
-  /** The fingerprint of what `load` has read last, as it was before that; null if that is unknown. */
+  /** The fingerprint of what `load` has read last, as it was before that; null if nothing was read yet. */
   fingerprintRead(): string | null;
   /** How the lists of targets come in that it names. */
   lists(): readonly ListState[];
@@ -151,10 +151,8 @@ export function createReloader(options: ReloaderOptions): Reloader {
 
   const reload = async (cause: string) =>
     inTurn(async () => {
-      await watching?.aboutToRead();
-      const result = await reloadNow(cause);
-      const read = source?.fingerprintRead() ?? null;
-      if (read !== null) watching?.wasRead(read);
+      watching?.pause();
+      const result = await reloadNow(cause).finally(() => watching?.resume(source?.fingerprintRead() ?? null));
       reports = [{ at: clock.now(), cause, result }, ...reports].slice(0, mostReports);
       return result;
     });

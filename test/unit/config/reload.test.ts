@@ -35,13 +35,17 @@ async function start(first = text()) {
   const plans: Config[] = [];
   const outcomes: boolean[] = [];
   let print = 'first';
+  let read: string | null = null;
   const { promise: reloaded, resolve } = Promise.withResolvers<void>();
   const reloader = createReloader({
     config: await loadConfig({ path, env: {} }),
     source: {
-      load: async (signal) => loadConfig({ path, env: {}, signal }),
+      async load(signal) {
+        read = print;
+        return loadConfig({ path, env: {}, signal });
+      },
       fingerprint: async () => print,
-      fingerprintRead: () => null,
+      fingerprintRead: () => read,
       lists: () => [],
     },
     clock,
@@ -117,7 +121,7 @@ test('reloads follow each other, and a defect of one does not keep the next from
         return loadConfig({ path: join(folder, 'watchpost.yaml'), env: {} });
       },
       fingerprint: async () => '',
-      fingerprintRead: () => null,
+      fingerprintRead: () => '',
       lists: () => [],
     },
     clock: new FakeClock(),
@@ -284,7 +288,7 @@ test('what cannot be put into force changes nothing, like a file that is wrong',
     source: {
       load: async () => loadConfig({ path, env: {} }),
       fingerprint: async () => 'same',
-      fingerprintRead: () => null,
+      fingerprintRead: () => 'same',
       lists: () => [],
     },
     clock: new FakeClock(),
