@@ -1,5 +1,5 @@
 import type { Locator, Page } from 'playwright-core';
-import { expect, test } from 'vitest';
+import { expect, test, type TestContext } from 'vitest';
 import { openBrowser, openTab } from '../support/browser.ts';
 import { startHttpTarget } from '../support/http-target.ts';
 import { createProgram } from '../support/program.ts';
@@ -17,10 +17,11 @@ async function redrawn(page: Page, act: () => Promise<unknown>, state: string): 
   expect(await page.evaluate(`${row}.isOld === true`)).toBe(false);
 }
 
-test('bars that are drawn anew tell of the same day to the mouse, to a finger and to keys', async (context) => {
+/** A service that is up, and its row of a status page on a screen that can be touched. */
+async function openStatus(context: TestContext, stack: AsyncDisposableStack) {
   const browser = await openBrowser(context);
-  await using shop = await startHttpTarget();
-  await using program = await createProgram();
+  const shop = stack.use(await startHttpTarget());
+  const program = stack.use(await createProgram());
   const { url } = await program.start(`
 data: watchpost.db
 http: { listen: 127.0.0.1:0 }
@@ -29,12 +30,17 @@ targets:
 rules: { down: { rounds: 1, recover: 1 } }
 pages: { status: { targets: { shop: Shop } } }
 `);
-  await using tab = await openTab(browser, url, { hasTouch: true });
-  const { page } = tab;
-  await page.goto('/status');
-  const line = service(page).locator('[data-readout]');
-  const bars = service(page).locator('.days');
+  const tab = stack.use(await openTab(browser, url, { hasTouch: true }));
+  await tab.page.goto('/status');
+  const line = service(tab.page).locator('[data-readout]');
   await says(line, /^100% since /);
+  return { shop, tab, page: tab.page, line };
+}
+
+test('bars that are drawn anew tell of the same day to the mouse, to a finger and to keys', async (context) => {
+  await using stack = new AsyncDisposableStack();
+  const { shop, tab, page, line } = await openStatus(context, stack);
+  const bars = service(page).locator('.days');
   const { x, y, width, height } = (await bars.boundingBox()) ?? { x: 0, y: 0, width: 0, height: 0 };
 
   await page.mouse.move(x + width - 2, y + height / 2);
@@ -69,21 +75,8 @@ pages: { status: { targets: { shop: Shop } } }
 });
 
 test('a tap tells of the day below the finger until the next one, and opens that day', async (context) => {
-  const browser = await openBrowser(context);
-  await using shop = await startHttpTarget();
-  await using program = await createProgram();
-  const { url } = await program.start(`
-data: watchpost.db
-http: { listen: 127.0.0.1:0 }
-targets:
-  shop: { check: http, host: "${shop.url}", every: 1s, timeout: 900ms }
-pages: { status: { targets: { shop: Shop } } }
-`);
-  await using tab = await openTab(browser, url, { hasTouch: true });
-  const { page } = tab;
-  await page.goto('/status');
-  const line = service(page).locator('[data-readout]');
-  await says(line, /^100% since /);
+  await using stack = new AsyncDisposableStack();
+  const { tab, page, line } = await openStatus(context, stack);
   await service(page)
     .locator('.days')
     .tap({ position: { x: 2, y: 10 } });

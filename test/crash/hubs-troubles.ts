@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Fleet, FleetHub, FleetNode } from '../support/fleet.ts';
 import type { Machine, MachineWorld } from '../support/machines.ts';
 import type { NatsServer } from '../support/nats-server.ts';
-import type { MachineClock } from './machine-clock.ts';
+import type { MachineClock } from '../support/machine-clock.ts';
 
 /** What can happen to one of several machines, each with a hub, a nats-server and a node. */
 export const troubles = {

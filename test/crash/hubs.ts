@@ -9,7 +9,7 @@ import { seededRandom } from '../support/seeded-random.ts';
 import { faultsOf, type FleetOutage, historiesOf, roundsIn } from './hubs-faults.ts';
 import { cause, placeOf, type Trouble, troubleNames } from './hubs-troubles.ts';
 import { judge } from './judge.ts';
-import { createMachineClock } from './machine-clock.ts';
+import { createMachineClock } from '../support/machine-clock.ts';
 
 // Three machines with a hub, a nats-server and a node each, which fail at random, with their links, disks and clocks, while a target and the mail server come and go.
 
@@ -38,9 +38,7 @@ export async function playHubs({ kills, seed, report }: HubsDayOptions): Promise
   using _ = { [Symbol.dispose]: () => rmSync(folder, { recursive: true, force: true }) };
   const hubs = ['a', 'b', 'c'];
   const clocks = new Map(hubs.map((name) => [name, createMachineClock(mkdtempSync(join(folder, name)))]));
-  const environments = Object.fromEntries(
-    [...clocks].map(([name, { words, environment }]) => [name, { ...environment, NODE_OPTIONS: words.join(' ') }]),
-  );
+  const environments = Object.fromEntries([...clocks].map(([name, { environment }]) => [name, environment]));
   await using world = createMachines(hubs.length, folder, diskSize);
   await using fleet = await startFleet({ hubs, nodes: ['us1', 'de1', 'jp1'], serverCount: 3, environments, world });
   for (const hub of fleet.hubs) await hub.start();

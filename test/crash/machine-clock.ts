@@ -1,44 +1,13 @@
-import { renameSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { MachineClock } from '../support/machine-clock.ts';
 import { eventually } from '../support/program.ts';
 import type { seededRandom } from '../support/seeded-random.ts';
 import type { Played } from './play.ts';
 import type { Switched } from './switched.ts';
 
-const preload = new URL('../support/set-clock.js', import.meta.url).pathname;
 const hour = 3_600_000;
 const leads = [5 * hour, 100 * 24 * hour];
 const goOnMs = 60_000;
-
-/** The wall clock of the programs that are started with its words and its environment. */
-export interface MachineClock {
-  readonly words: readonly string[];
-  readonly environment: Readonly<Record<string, string>>;
-  readonly aheadMs: number;
-  set(aheadMs: number): void;
-}
-
-export function createMachineClock(folder: string): MachineClock {
-  const file = join(folder, 'clock');
-  let ahead = 0;
-  const write = () => {
-    writeFileSync(`${file}.new`, String(ahead));
-    renameSync(`${file}.new`, file);
-  };
-  write();
-  return {
-    words: ['--import', preload],
-    environment: { CLOCK_FILE: file },
-    get aheadMs() {
-      return ahead;
-    },
-    set(aheadMs) {
-      ahead = aheadMs;
-      write();
-    },
-  };
-}
 
 /** Sets the clock ahead now and then, before a start or while the program runs, and right again. Returns how often it did. */
 export function setAhead(clock: MachineClock, random: ReturnType<typeof seededRandom>, when: 'start' | 'run'): number {

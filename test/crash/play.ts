@@ -8,7 +8,8 @@ import { eventually, query } from '../support/program.ts';
 import { seededRandom } from '../support/seeded-random.ts';
 import { type ReceivedMail, type SmtpSink, startSmtp } from '../support/smtp.ts';
 import { createSmallDisk, type SmallDisk } from '../support/small-disk.ts';
-import { createMachineClock, findStandstill, type MachineClock, setAhead } from './machine-clock.ts';
+import { createMachineClock, type MachineClock } from '../support/machine-clock.ts';
+import { findStandstill, setAhead } from './machine-clock.ts';
 import { startSwitched, type Switched } from './switched.ts';
 import { changeWeather } from './weather.ts';
 
@@ -191,7 +192,7 @@ async function comeToRest(
 }
 
 function launchOn(config: string, clock: MachineClock | null, disk: SmallDisk | null): ChildProcess {
-  const words = [process.execPath, ...(clock?.words ?? []), join(root, 'src/watchpost.js'), 'run', '--config', config];
+  const words = [process.execPath, join(root, 'src/watchpost.js'), 'run', '--config', config];
   const [command = '', ...args] = disk?.on(words) ?? words;
   return spawn(command, [...args, '--log-level', 'fatal'], {
     cwd: root,

@@ -4,6 +4,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { EvidenceDocument } from '#checks/index.ts';
+import { createMachineClock } from '../support/machine-clock.ts';
 import { mortal } from '../support/children.ts';
 import { natsObstacle, startNats } from '../support/nats-server.ts';
 import { createProgram, eventually, type Program, query, type Running } from '../support/program.ts';
@@ -16,7 +17,6 @@ import { testedProgram } from '../support/tested-program.ts';
 // Each has a world of its own, and waits for the most part.
 
 const root = new URL('../../', import.meta.url).pathname;
-const preload = new URL('../support/set-clock.js', import.meta.url).pathname;
 const hour = 3_600_000;
 
 /** A server that says its greeting unless it is to be silent. */
@@ -67,14 +67,10 @@ test.concurrent(
   { timeout: 200_000 },
   async () => {
     using folder = tempFolder();
-    const file = join(folder.path, 'ahead');
-    const setClock = (ms: number) => writeFileSync(file, String(ms));
-    setClock(0);
+    const clock = createMachineClock(folder.path);
     await using greeter = await startGreeter();
     await using smtp = await startSmtp();
-    await using program = await createProgram({
-      environment: { NODE_OPTIONS: `--import=${preload}`, CLOCK_FILE: file },
-    });
+    await using program = await createProgram({ environment: clock.environment });
     const running = await program.start(`
 data: watchpost.db
 http: { listen: 127.0.0.1:0 }
@@ -94,7 +90,7 @@ notify: { ops: { email: { to: [ops@example.com] }, group_wait: 15s, group_interv
         [0, 'back'],
       ] as const
     ).entries()) {
-      setClock(ms);
+      clock.set(ms);
       await running.logged(new RegExp(`^clock was set ${words}`));
       greeter.silence(true);
       const isDown = ({ mail }: { mail: { subject?: string | undefined } }) =>

@@ -1,13 +1,11 @@
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { startSwitched, type Switched } from '../crash/switched.ts';
+import { createMachineClock, type MachineClock } from '../support/machine-clock.ts';
 import { createProgram, eventually, type Program, query, type Running } from '../support/program.ts';
 import { historyOf } from '../support/fleet-history.ts';
 import { startSmtp } from '../support/smtp.ts';
 import { tempFolder } from '../support/store.ts';
 
-const preload = new URL('../support/set-clock.js', import.meta.url).pathname;
 const hour = 3_600_000;
 // The whole matrix is in test/contract/store-clock.test.ts.
 const jumps = [
@@ -19,19 +17,16 @@ const jumps = [
 
 interface Machine extends AsyncDisposable {
   readonly program: Program;
-  set(aheadMs: number): void;
+  readonly clock: MachineClock;
 }
 
 async function createMachine(): Promise<Machine> {
   const folder = tempFolder();
-  const file = join(folder.path, 'ahead');
-  const set = (ms: number) => writeFileSync(file, String(ms));
-  set(0);
-  const environment = { NODE_OPTIONS: `--import=${preload}`, CLOCK_FILE: file };
-  const program = await createProgram({ environment });
+  const clock = createMachineClock(folder.path);
+  const program = await createProgram({ environment: clock.environment });
   return {
     program,
-    set,
+    clock,
     async [Symbol.asyncDispose]() {
       await program[Symbol.asyncDispose]();
       folder[Symbol.dispose]();
@@ -76,7 +71,7 @@ test.concurrent.each(jumps)(
     let running = await program.start(configOf(program, sink.port, shop));
     const setBy = async (ms: number, direction: 'forward' | 'back') => {
       if (when === 'over a restart') await running.end('SIGTERM');
-      machine.set(ms);
+      machine.clock.set(ms);
       if (when === 'over a restart') running = await program.start(configOf(program, sink.port, shop));
       await running.logged(new RegExp(`^clock was set ${direction}`));
       await eventually(20_000, () =>
@@ -129,12 +124,12 @@ test.concurrent('a machine that starts with its clock ahead has it set right whi
   await using sink = await startSmtp();
   await using shop = await startSwitched();
   const { program } = machine;
-  machine.set(5 * hour);
+  machine.clock.set(5 * hour);
   const nodes = 'nodes: { de1: {}, us1: {} }\n';
   const running = await program.start(`${configOf(program, sink.port, shop)}${nodes}`);
   const stored = (from: number) => historyOf({ program }).results.filter(({ due_at: due }) => due >= from);
   await eventually(60_000, () => expect(stored(0).length).toBeGreaterThan(4));
-  machine.set(0);
+  machine.clock.set(0);
   await running.logged(/^clock was set back/);
   const back = Date.now();
   const ofNow = () => stored(back).filter(({ due_at: due }) => due < back + hour);

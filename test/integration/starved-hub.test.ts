@@ -1,7 +1,7 @@
-import { readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { readFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect, test } from 'vitest';
+import { createMachineClock } from '../support/machine-clock.ts';
 import { historyOf, wholeRound } from '../support/fleet-history.ts';
 import { natsObstacle, startNats } from '../support/nats-server.ts';
 import { startNodeProcesses } from '../support/node-processes.ts';
@@ -11,7 +11,6 @@ import { tempFolder } from '../support/store.ts';
 import { tcpServer } from '../support/tcp-servers.ts';
 
 const obstacle = natsObstacle();
-const preload = new URL('../support/set-clock.js', import.meta.url).pathname;
 const targets = 500;
 const everyMs = 2_000;
 const runMs = 8;
@@ -58,10 +57,8 @@ test.skipIf(obstacle !== null)(
     const steady = stack.use(await tcpServer((socket) => socket.end()));
     const shop = stack.use(await tcpServer((socket) => socket.end()));
     const blog = stack.use(await tcpServer((socket) => socket.end()));
-    const clockFile = join(stack.use(tempFolder()).path, 'ahead');
-    writeFileSync(clockFile, '0');
-    const environment = { NODE_OPTIONS: `--import=${preload}`, CLOCK_FILE: clockFile };
-    const program = stack.use(await createProgram({ environment }));
+    const clock = createMachineClock(stack.use(tempFolder()).path);
+    const program = stack.use(await createProgram({ environment: clock.environment }));
     stack.use(startNodeProcesses(nats, program.folder));
     const others = Array.from(
       { length: targets },
@@ -88,7 +85,7 @@ rules: { down: { rounds: 2, recover: 2 } }
       await running.logged(/^more comes in than can be judged/);
       await shop[Symbol.asyncDispose]();
       await eventually(100_000, () => expect(outages()).toHaveLength(1));
-      writeFileSync(clockFile, String(aheadMs));
+      clock.set(aheadMs);
       await running.logged(/^clock was set forward/);
       await blog[Symbol.asyncDispose]();
       await eventually(100_000, () => expect(outages()).toHaveLength(2));

@@ -1,6 +1,5 @@
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { createMachineClock } from '../support/machine-clock.ts';
 import { firstWholeRound, historyOf } from '../support/fleet-history.ts';
 import { natsObstacle, startNats } from '../support/nats-server.ts';
 import { startNodeProcesses } from '../support/node-processes.ts';
@@ -9,7 +8,6 @@ import { samplesOf } from '../support/samples.ts';
 import { tempFolder } from '../support/store.ts';
 import { tcpServer } from '../support/tcp-servers.ts';
 
-const preload = new URL('../support/set-clock.js', import.meta.url).pathname;
 const hour = 3_600_000;
 const names = ['mail', 'news', 'shop'];
 const everyMs = 5_000;
@@ -94,17 +92,14 @@ test.concurrent.each([
   'rounds that wait while the clock is set %s by an hour, and again, are written',
   async (there, by, back) => {
     await using stack = new AsyncDisposableStack();
-    const folder = stack.use(tempFolder());
-    const file = join(folder.path, 'ahead');
-    writeFileSync(file, '0');
-    const options = { environment: { NODE_OPTIONS: `--import=${preload}`, CLOCK_FILE: file } };
-    const program = stack.use(await createProgram(options));
+    const clock = createMachineClock(stack.use(tempFolder()).path);
+    const program = stack.use(await createProgram({ environment: clock.environment }));
     const { running, roundsWait, stop } = await startWaiting(program, stack);
     const first = await roundsWait();
-    writeFileSync(file, String(by));
+    clock.set(by);
     await running.logged(new RegExp(`^clock was set ${there}`));
     const second = await roundsWait(first + names.length);
-    writeFileSync(file, '0');
+    clock.set(0);
     await running.logged(new RegExp(`^clock was set ${back}`));
     await roundsWait(second + names.length);
     await stop();

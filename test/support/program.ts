@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import Database from 'better-sqlite3';
-import { deadline, systemClock } from '#kernel/clock.ts';
+import { deadline, orAbort, systemClock } from '#kernel/clock.ts';
 import { mortal } from './children.ts';
 import { testedProgram } from './tested-program.ts';
 
@@ -93,9 +93,12 @@ async function launch(config: string, { house, environment = {}, prefix = [] }: 
       if (found !== undefined) return found;
       const cause = child.exitCode ?? child.signalCode;
       if (cause !== null) throw new Error(`the program ended with ${cause}:\n${printed(log)}`);
-      if (limit.expired) throw new Error(`no ${message} within ${longestWaitMs} ms:\n${printed(log)}`);
-      const over = once(limit.signal, 'abort');
-      await Promise.race([new Promise<void>((resolve) => waiting.add(resolve)), exited, over]);
+      const heard = new Promise<void>((resolve) => waiting.add(resolve));
+      try {
+        await orAbort(Promise.race([heard, exited]), limit.signal);
+      } catch (error) {
+        throw new Error(`the program does not log ${message}:\n${printed(log)}`, { cause: error });
+      }
     }
   };
   const { url } = await logged(/^web server listens/);

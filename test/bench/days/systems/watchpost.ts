@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { createMachineClock } from '../../../crash/machine-clock.ts';
+import { createMachineClock } from '../../../support/machine-clock.ts';
 import {
   certificateDays,
   type LocalTime,
@@ -75,7 +75,7 @@ function watchpostWith(name: string, port: number, nodes: object): System {
       return {
         commands: [
           {
-            words: [process.execPath, ...clock.words, program, 'run', '--config', configuration],
+            words: [process.execPath, program, 'run', '--config', configuration],
             environment: { ...clock.environment, ...(zone !== undefined && { TZ: 'Europe/Berlin' }) },
             restarts: true,
           },
