@@ -85,15 +85,14 @@ const mostCounted = 100;
  */
 export function countDues(next: NextDue, from: number, until: number): number {
   const first = next(from);
+  if (first === null) return 0;
   let [count, last] = [0, first];
-  for (let due = first; due !== null && due <= until; due = next(due)) {
-    if (count > mostCounted) return count + Math.floor((until - (last ?? until)) / meanOf(first, last, count));
+  for (let due: number | null = first; due !== null && due <= until; due = next(due)) {
+    if (count > mostCounted) return count + Math.floor(((until - last) * (count - 1)) / (last - first));
     [count, last] = [count + 1, due];
   }
   return count;
 }
-
-const meanOf = (first: number | null, last: number | null, count: number) => ((last ?? 0) - (first ?? 0)) / (count - 1);
 
 const sampledTicks = 50;
 

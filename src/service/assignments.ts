@@ -1,6 +1,6 @@
-import { notAhead } from '#kernel/clock.ts';
 import { createHash } from 'node:crypto';
 import { checkOf, type CheckSpec, type NodeSelection, type Policy } from '#checks/index.ts';
+import { notAhead } from '#kernel/clock.ts';
 import { type AssignedTarget, isSameTarget } from '#protocol/watching.ts';
 import type { Schedule } from '#schedule/schedule.ts';
 import type { Transport } from './ports.ts';

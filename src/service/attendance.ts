@@ -1,5 +1,5 @@
-import { notAhead } from '#kernel/clock.ts';
 import { failed, failure, type NodeInfo } from '#checks/index.ts';
+import { notAhead } from '#kernel/clock.ts';
 import type { NodeStatus } from './ports.ts';
 import type { NodeOutcome } from './runs.ts';
 
