@@ -5,7 +5,7 @@ import { collectGarbage, limitGarbage } from './garbage.ts';
 // What waits a second to be stored with others is dead before it counts as old.
 const wantedBytes = 4e6;
 // Of much that waits to be judged most would outlive that, and collecting it would take more CPU than all else.
-const wantedOfManyBytes = 24e6;
+const wantedOfManyBytes = 16e6;
 // At the start of a program so much lives on that the room would grow at once to the most there can be.
 const afterMs = 30_000;
 const lookEveryMs = 100;
@@ -23,7 +23,7 @@ let wanted = wantedBytes;
 let widenNow: (() => void) | null = null;
 
 /**
- * To be called when much comes in, as from many nodes: the room for new objects of the first thread grows to some 30 MB instead of a
+ * To be called when much comes in, as from many nodes: the room for new objects of the first thread grows to 16 MB instead of a
  * few, and no thread keeps more garbage than a third of what is in use.
  */
 export function expectMuch(): void {

@@ -7,7 +7,7 @@ import { FakeClock } from './fake-clock.ts';
 
 const mostTries = 3_000;
 const wideBytes = 4e6;
-const widestBytes = 24e6;
+const widestBytes = 16e6;
 
 setFlagsFromString('--semi-space-growth-factor=1');
 const clock = new FakeClock();

@@ -13,9 +13,9 @@ test('the room for new objects is widened half a minute after the start, and aga
   expect(room.widened).toBeGreaterThanOrEqual(4e6);
   expect(room.taken).toBeLessThan(room.widened);
   expect(room.again).toBeGreaterThanOrEqual(4e6);
-  expect(room.again).toBeLessThan(24e6);
-  expect(room.much).toBeGreaterThanOrEqual(24e6);
-  expect(room.much).toBeLessThan(64e6);
+  expect(room.again).toBeLessThan(16e6);
+  expect(room.much).toBeGreaterThanOrEqual(16e6);
+  expect(room.much).toBeLessThan(32e6);
 });
 
 test('nothing is looked at any more once it is stopped', async () => {
