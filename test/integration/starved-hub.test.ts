@@ -1,11 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect, test } from 'vitest';
+import { sharedSubjects } from '#protocol/nodes.ts';
 import { createMachineClock } from '../support/machine-clock.ts';
 import { historyOf, wholeRound } from '../support/fleet-history.ts';
 import { natsObstacle, startNats } from '../support/nats-server.ts';
 import { startNodeProcesses } from '../support/node-processes.ts';
 import { createProgram, eventually, query, type Running } from '../support/program.ts';
+import { signInAs } from '../support/rogue-node.ts';
 import { samplesOf } from '../support/samples.ts';
 import { tempFolder } from '../support/store.ts';
 import { tcpServer } from '../support/tcp-servers.ts';
@@ -50,7 +52,7 @@ async function leftOut(url: string): Promise<number> {
 }
 
 test.skipIf(obstacle !== null)(
-  `a hub with too little of a processor leaves out healthy results, reports outages, also after its clock was set forward, blames no node, and takes all again${obstacle === null ? '' : ` (${obstacle})`}`,
+  `a hub with too little of a processor leaves out healthy results, reports outages, also after its clock was set forward, blames no node, is sent nothing twice, and takes all again${obstacle === null ? '' : ` (${obstacle})`}`,
   async () => {
     await using stack = new AsyncDisposableStack();
     const nats = stack.use(await startNats({ nodes: ['de1', 'us1'] }));
@@ -78,6 +80,16 @@ rules: { down: { rounds: 2, recover: 2 } }
 `);
     await wholeRound({ program }, 'shop');
     await wholeRound({ program }, 't7');
+    // Those of batches that came more than once.
+    const [tickets, again] = [new Set<string>(), new Set<string>()];
+    const spy = await signInAs(nats);
+    stack.defer(async () => spy.close());
+    spy.subscribe(sharedSubjects.results, {
+      callback(_, message) {
+        const { ticket } = message.json<{ readonly ticket: string }>();
+        (tickets.has(ticket) ? again : tickets).add(ticket);
+      },
+    });
     const outages = () => historyOf({ program }).incidents.filter(({ rule }) => rule === 'down');
     expect([outages(), await leftOut(running.url)]).toEqual([[], 0]);
     {
@@ -104,6 +116,8 @@ rules: { down: { rounds: 2, recover: 2 } }
     expect(await running.end('SIGTERM')).toEqual({ code: 0, signal: null });
     expect(outages()).toHaveLength(2);
     const { results } = historyOf({ program });
+    // A hub that is slow is not one that is away.
+    expect([tickets.size > 0, [...again]]).toEqual([true, []]);
     expect(results.filter(({ failure }) => /the node did not answer/.test(failure ?? ''))).toEqual([]);
   },
   300_000,

@@ -25,6 +25,8 @@ export interface ReceiptDelivery {
   hear(receipt: ResultReceipt): void;
   /** There is no hub, or another one: nothing is sent until `resume`, and then everything that has no receipt again. */
   pause(): void;
+  /** The hub does not keep up: nothing is sent until `resume`. What is under way waits for it. */
+  hold(): void;
   /** There is a hub: what waits is sent, newest first. */
   resume(): void;
   /** What waits in the spool and is not under way. */
@@ -129,6 +131,9 @@ export function createDelivery({ spool, send, onAllSent, clock, log }: DeliveryO
       underWay.clear();
       urgent.clear();
       postponed.clear();
+    },
+    hold() {
+      open = false;
     },
     resume() {
       if (open) return;

@@ -24,12 +24,18 @@ export interface NodeDuties {
   welcome(version: number, clockOffsetMs: number): void;
   /** No hub takes anything over NATS. */
   pause(): void;
+  /** The hub has not answered in time: nothing is sent until it is heard again. It takes the share that it took. */
+  hold(): void;
   /** Takes a receipt that came over NATS. */
   hear(receipt: ResultReceipt): void;
+  /** When the last of them came, by the monotonic clock, in milliseconds. */
+  readonly heardAt: number;
 }
 
 export function createNodeDuties({ publish, reportIn, ...options }: NodeDutiesOptions): NodeDuties {
   let version = 0;
+  let isHeld = false;
+  let heardAt = Number.NEGATIVE_INFINITY;
   const delivery = createDelivery({
     ...options,
     send(payload) {
@@ -63,13 +69,20 @@ export function createNodeDuties({ publish, reportIn, ...options }: NodeDutiesOp
   // What no hub takes now is kept: nothing is skipped for it.
   function pause(): void {
     if (direct.isOpen) return;
+    isHeld = false;
     delivery.pause();
     watching.granted(1);
   }
 
   function hear(receipt: ResultReceipt): void {
-    watching.granted(receipt.grant ?? 1);
+    // A node that sends more than it may is told so before anything else is looked at.
+    if (receipt.state !== 'later' || receipt.grant !== undefined) watching.granted(receipt.grant ?? 1);
     delivery.hear(receipt);
+  }
+
+  function resume(): void {
+    isHeld = false;
+    delivery.resume();
   }
 
   return {
@@ -84,12 +97,22 @@ export function createNodeDuties({ publish, reportIn, ...options }: NodeDutiesOp
       if (direct.isOpen) return;
       if (version < watchingSince) watching.giveUp();
       watching.measured(clockOffsetMs);
-      delivery.resume();
+      resume();
     },
     pause,
+    hold() {
+      if (direct.isOpen) return;
+      isHeld = true;
+      delivery.hold();
+    },
     hear(receipt) {
+      heardAt = options.clock.elapsed();
       if (!direct.isOpen) hear(receipt);
       else if (receipt.state === 'stored') delivery.hear(receipt);
+      if (isHeld) resume();
+    },
+    get heardAt() {
+      return heardAt;
     },
   };
 }

@@ -110,6 +110,8 @@ export function startRemoteNode(options: RemoteNodeOptions): RemoteNode {
     },
     isNeeded: () => !duties.isDirect,
     onUnwelcome: () => duties.pause(),
+    onSilent: () => duties.hold(),
+    heardAt: () => duties.heardAt,
     onClosed: () => incoming.close(),
     onRefused,
   });

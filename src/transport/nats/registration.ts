@@ -5,6 +5,7 @@ import type { Log } from '#kernel/log.ts';
 import { readJson } from '#kernel/json.ts';
 import { agree, protocolRange, type Report, reportEveryMs, subjectsOf, WelcomeMessage } from '#protocol/nodes.ts';
 import { measureClockOffset } from './clock-offset.ts';
+import { isTimeout } from './unanswered.ts';
 
 /** What a process of a node reports, besides what registration itself knows. */
 export type ReportedState = Omit<Report, 'protocol' | 'phase' | 'clockOffsetMs' | 'roundTripMs'>;
@@ -23,11 +24,18 @@ export interface RegistrationOptions {
   readonly isNeeded?: () => boolean;
   /** Called when no hub takes results. */
   readonly onUnwelcome: () => void;
+  /** Called when a hub that is there has not answered in time. */
+  readonly onSilent: () => void;
+  /** When the hub was last heard by anything but an answer to a report, by the monotonic clock, in milliseconds. */
+  readonly heardAt: () => number;
   /** Called when the hub does not take the node at all. */
   readonly onClosed: () => void;
   /** Called when the node's key is not wanted, with how long that has been so. */
   readonly onRefused: (reason: string, forMs: number) => void;
 }
+
+// Three reports. With a quarter of a processor a hub of 20,000 results a second stood still for seven seconds.
+const longestSilenceMs = 20_000;
 
 /** How the node stands with its hub. */
 export interface RegistrationSession {
@@ -58,12 +66,22 @@ export function createRegistration(options: RegistrationOptions): RegistrationSe
   // A report from before the newest one that was answered says nothing: it may have gone to a hub that led then.
   let sent = 0;
   let answered = 0;
+  let answeredAt = Number.NEGATIVE_INFINITY;
 
-  function hubLost(reason: string): void {
-    options.onUnwelcome();
+  function hubLost(reason: string, isAway = true): void {
+    if (isAway) options.onUnwelcome();
+    else options.onSilent();
     if (options.isNeeded?.() === false) return;
     if (trouble !== reason) log.warn({ reason }, 'no hub accepts results; keeping them');
     trouble = reason;
+  }
+
+  // A hub that has more to do than it can do answers late. To take it for away would send it all again that it has not come to.
+  function unanswered(error: unknown, sentAt: number): void {
+    const heardAt = Math.max(answeredAt, options.heardAt());
+    if (heardAt >= sentAt) return;
+    const isAway = !isServing || !isTimeout(error) || clock.elapsed() - heardAt > longestSilenceMs;
+    hubLost(`the hub does not answer: ${messageOf(error)}`, isAway);
   }
 
   function reportIn(ms: number): void {
@@ -90,6 +108,7 @@ export function createRegistration(options: RegistrationOptions): RegistrationSe
       const message = await up.request(subject, JSON.stringify(content), { timeout: options.answerMs });
       if (number < answered) return;
       answered = number;
+      answeredAt = clock.elapsed();
       const welcome = readJson(WelcomeMessage, message.string());
       if (welcome === null) return hubLost('the hub speaks in a way that this node does not know');
       const tookMs = clock.elapsed() - sentAt;
@@ -98,7 +117,7 @@ export function createRegistration(options: RegistrationOptions): RegistrationSe
       if (enter(up, welcome) && phase === 'joining') await report('serving');
     } catch (error) {
       if (up !== options.connection() || number < answered) return;
-      hubLost(`the hub does not answer: ${messageOf(error)}`);
+      unanswered(error, sentAt);
       if (isDenied(error)) refused('the NATS server does not let this key use this name');
     }
   }

@@ -35,6 +35,8 @@ describe.skipIf(natsObstacle() !== null)('reports of a node', () => {
       connection: () => node,
       onWelcome: () => void events.push('welcome'),
       onUnwelcome: () => void events.push('unwelcome'),
+      onSilent: () => void events.push('silent'),
+      heardAt: () => Number.NEGATIVE_INFINITY,
       onClosed: () => void events.push('closed'),
       onRefused: () => void events.push('refused'),
     });
