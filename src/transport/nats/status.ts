@@ -5,7 +5,8 @@ import { sharedSubjects, StatusList } from '#protocol/nodes.ts';
 import { type Account, connectionTimes, dial } from './connection.ts';
 import { listen } from './listen.ts';
 
-const answerMs = 2_000;
+// Where there is no hub NATS says so at once; one that is overloaded takes its time.
+const answerMs = 20_000;
 
 /** Answers requests for the status of nodes; the server permits them to holders of the hub's key only. */
 export function serveStatus(connection: NatsConnection, nodes: () => StatusList['nodes'], log: Log): void {

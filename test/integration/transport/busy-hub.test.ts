@@ -2,6 +2,7 @@ import type { Msg } from '@nats-io/transport-node';
 import { describe, expect, test } from 'vitest';
 import { type Observation, isGranted } from '#protocol/watching.ts';
 import { protocolRange, type ResultReceipt, sharedSubjects, type WelcomeMessage } from '#protocol/nodes.ts';
+import { askStatus } from '#transport/nats/status.ts';
 import { natsObstacle, startNats } from '../../support/nats-server.ts';
 import { eventually } from '../../support/program.ts';
 import { measured, quickTimes, startNode } from '../../support/remote-nodes.ts';
@@ -159,5 +160,17 @@ describe.skipIf(natsObstacle() !== null).concurrent('a hub that does not answer 
       see(dues);
       expect(batches.at(-1)?.results).toBe(granted(0.3));
     });
+  });
+
+  test('tells how its nodes are as soon as it can', async () => {
+    await using server = await startNats({ nodes: ['us1'] });
+    const hub = await signInAs(server);
+    hub.subscribe(sharedSubjects.status, {
+      callback: (_, message) => void setTimeout(() => message.respond(JSON.stringify({ nodes: [] })), 3_000),
+    });
+    await hub.flush();
+    expect(await askStatus(server.account())).toEqual({ nodes: [] });
+    await hub.close();
+    await expect(askStatus(server.account())).rejects.toThrow(/no responders/i);
   });
 });
