@@ -157,7 +157,7 @@ const troubles = {
     wording: unjudged,
     what: 'part of',
     condition:
-      'more comes in than this machine can judge: rounds of targets that are well are left out, and are in the history only; have it check less often, or give it more processor time',
+      'more comes in than this machine can judge: healthy results are skipped, outages are not; have it check less often, or give it more processor time',
   },
   [ownBudget]: {
     rule: 'budget',
