@@ -75,7 +75,7 @@ export function createNodeDuties({ publish, reportIn, ...options }: NodeDutiesOp
   }
 
   function hear(receipt: ResultReceipt): void {
-    // A node that sends more than it may is told so before anything else is looked at.
+    // "Later" from the budget of nodes comes before anything of the message is read, and says nothing of the share.
     if (receipt.state !== 'later' || receipt.grant !== undefined) watching.granted(receipt.grant ?? 1);
     delivery.hear(receipt);
   }
