@@ -18,21 +18,31 @@ const mostWaitingPerNetwork = 3;
 const mostWaiting = 1_000;
 const longestWaitMs = 10_000;
 const mostRemembered = 1_000;
+const tickMs = 10;
+// Timers are late by a bit everywhere.
+const usualTickMs = 12;
+const restShare = 4;
+const longestRestMs = 5_000;
 
 /**
  * A comparison takes a tenth of a second of CPU on purpose (scrypt, RFC 7914), so that guessing is slow; two run at a time. Attempts
  * of many addresses must not keep a user out: each network has its turn, and networks with a login before come first.
+ *
+ * Nor may they take what all else needs where there is little CPU: if this thread was held up meanwhile, the next comparison for a
+ * network without a login waits for four times as long as that.
  */
 export function createLoginQueue(clock: Clock): LoginQueue {
   const waiting = new Map<string, LoginAttempt[]>();
   const remembered = new Set<string>();
   let running = 0;
+  let resting = 0;
   let count = 0;
 
   function next(): void {
     while (running < atOnce) {
       const networks = [...waiting.keys()];
-      const network = networks.find((one) => remembered.has(one)) ?? networks[0];
+      const stranger = running + resting < atOnce ? networks[0] : undefined;
+      const network = networks.find((one) => remembered.has(one)) ?? stranger;
       if (network === undefined) return;
       const attempts = waiting.get(network) ?? [];
       const attempt = attempts.shift();
@@ -43,6 +53,15 @@ export function createLoginQueue(clock: Clock): LoginQueue {
       running += 1;
       attempt?.begin();
     }
+  }
+
+  function rest(ms: number): void {
+    if (ms <= 0) return;
+    resting += 1;
+    clock.after(Math.min(ms, longestRestMs), () => {
+      resting -= 1;
+      next();
+    });
   }
 
   function leave(network: string, attempt: LoginAttempt): boolean {
@@ -79,10 +98,13 @@ export function createLoginQueue(clock: Clock): LoginQueue {
   return {
     async run(network, compare) {
       if (!(await waitForTurn(network))) return 'busy';
+      const holdUp = watchHoldUp(clock);
       try {
         return await compare();
       } finally {
         running -= 1;
+        const lateMs = holdUp.end();
+        if (!remembered.has(network)) rest(restShare * lateMs);
         next();
       }
     },
@@ -91,6 +113,24 @@ export function createLoginQueue(clock: Clock): LoginQueue {
       remembered.add(network);
       const [oldest] = remembered;
       if (remembered.size > mostRemembered && oldest !== undefined) remembered.delete(oldest);
+    },
+  };
+}
+
+/** Watches for how long this thread is held up. */
+function watchHoldUp(clock: Clock) {
+  const began = clock.elapsed();
+  let ticks = 1;
+  let timer = clock.after(tickMs, tick);
+  function tick(): void {
+    ticks += 1;
+    timer = clock.after(tickMs, tick);
+  }
+  return {
+    /** In milliseconds. */
+    end(): number {
+      timer[Symbol.dispose]();
+      return Math.max(0, clock.elapsed() - began - ticks * usualTickMs);
     },
   };
 }

@@ -71,3 +71,26 @@ test('a comparison that fails leaves its place', async () => {
   await settle();
   expect(begun).toEqual(['b']);
 });
+
+test('where the thread is held up meanwhile, the next waits four times as long, but for a network with a login before', async () => {
+  const { clock, queue, begun, compare, endOne, settle } = scene();
+  queue.remember('owner');
+  void compare('a');
+  void compare('b');
+  await settle();
+  // A timer that is 400 ms late.
+  clock.hold(412);
+  void compare('c');
+  void compare('d');
+  await endOne();
+  await endOne();
+  expect(begun).toEqual(['a', 'b']);
+  void compare('owner');
+  await settle();
+  expect(begun).toEqual(['a', 'b', 'owner']);
+  await endOne();
+  await clock.advance(1_500);
+  expect(begun).toEqual(['a', 'b', 'owner']);
+  await clock.advance(200);
+  expect(begun).toEqual(['a', 'b', 'owner', 'c', 'd']);
+});
