@@ -6,7 +6,8 @@ import { createProgram } from '../../support/program.ts';
 import { tcpServer } from '../../support/tcp-servers.ts';
 
 // Run in a network namespace where 198.18.0.0/15 is this machine's own: the real program, a crowd that wants to shut it for others, and
-// other clients, each of all with an address of its own. Tells as JSON how the others were answered.
+// other clients, each of all with an address of its own. Tells the id of the program, begins when it is told to, and tells as JSON how the
+// others were answered.
 
 const [addresses, seconds] = process.argv.slice(2).map(Number) as [number, number];
 const host = '198.19.255.1';
@@ -33,6 +34,9 @@ ${targets.join('\n')}
 pages: { status: { targets: { t0: Shop } } }
 `);
 await pause(10_000);
+process.stdout.write(`${running.process.pid}\n`);
+await once(process.stdin, 'data');
+process.stdin.destroy();
 
 const form = 'user=ann&password=wrong';
 const attacks: readonly ((socket: Socket) => void)[] = [
@@ -133,6 +137,6 @@ const held = open.size;
 isOver = true;
 for (const socket of open) socket.destroy();
 const checks = { all: after.all - before.all, onTime: after.onTime - before.onTime };
-process.stdout.write(JSON.stringify({ calm, crowded, byPath, held, checks }));
 await running.end('SIGKILL');
+process.stdout.write(`${JSON.stringify({ calm, crowded, byPath, held, checks })}\n`);
 process.exit(0);
