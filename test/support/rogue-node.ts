@@ -1,6 +1,13 @@
 import { connect, type Msg, nkeyAuthenticator, type NatsConnection } from '@nats-io/transport-node';
 import { readJson } from '#kernel/json.ts';
-import { CommandMessage, type CommandReply, protocolRange, type Report, subjectsOf } from '#protocol/nodes.ts';
+import {
+  CommandMessage,
+  type CommandReply,
+  protocolRange,
+  type Report,
+  subjectsOf,
+  type WelcomeMessage,
+} from '#protocol/nodes.ts';
 import { expect } from 'vitest';
 import type { NatsServer } from './nats-server.ts';
 import { eventually } from './program.ts';
@@ -32,6 +39,12 @@ export const report = (more: Partial<Report> = {}): Report => ({
   phase: 'serving',
   ...more,
 });
+
+/** Answers a report, as the hub. */
+export function welcome(message: Msg): void {
+  const answer: WelcomeMessage = { protocol: [...protocolRange], state: 'welcome', reason: null, now: Date.now() };
+  message.respond(JSON.stringify(answer));
+}
 
 /** Reports in, as the node of this name. */
 export async function reportIn(connection: NatsConnection, name: string, more: Partial<Report> = {}) {

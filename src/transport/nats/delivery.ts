@@ -25,7 +25,7 @@ export interface ReceiptDelivery {
   hear(receipt: ResultReceipt): void;
   /** There is no hub, or another one: nothing is sent until `resume`, and then everything that has no receipt again. */
   pause(): void;
-  /** The hub does not keep up: nothing is sent until `resume`. What is under way waits for it. */
+  /** The hub does not keep up: nothing is sent until it is heard, or `resume`. What is under way waits for it. */
   hold(): void;
   /** There is a hub: what waits is sent, newest first. */
   resume(): void;
@@ -54,7 +54,7 @@ export function createDelivery({ spool, send, onAllSent, clock, log }: DeliveryO
   const urgent = new Set<string>();
   /** What the hub wants later, with the time that it is sent again. */
   const postponed = new Map<string, number>();
-  let open = false;
+  let state: 'open' | 'held' | 'paused' = 'paused';
   let isCatchingUp = false;
   let refused = 0;
   let skipped = 0;
@@ -62,7 +62,7 @@ export function createDelivery({ spool, send, onAllSent, clock, log }: DeliveryO
   let timer = clock.after(lookEveryMs, look);
 
   const post = (id: string, payload: string, isUrgent: boolean): void => {
-    if (!open || !send(payload)) return;
+    if (state !== 'open' || !send(payload)) return;
     underWay.set(id, clock.elapsed() + receiptMs);
     if (isUrgent) urgent.add(id);
   };
@@ -83,7 +83,7 @@ export function createDelivery({ spool, send, onAllSent, clock, log }: DeliveryO
 
   function replay(): void {
     const free = room();
-    if (!open || free <= 0 || spool.size <= underWay.size + postponed.size) return;
+    if (state !== 'open' || free <= 0 || spool.size <= underWay.size + postponed.size) return;
     const waiting = spool
       .newest(window + urgent.size + postponed.size)
       .filter((id) => !underWay.has(id) && !postponed.has(id));
@@ -100,6 +100,14 @@ export function createDelivery({ spool, send, onAllSent, clock, log }: DeliveryO
     onAllSent?.();
   }
 
+  function resume(): void {
+    if (state === 'open') return;
+    state = 'open';
+    isCatchingUp = spool.size > 0;
+    replay();
+    sayAllSent();
+  }
+
   return {
     add(id, payload, isUrgent = true) {
       spool.put(id, payload);
@@ -109,8 +117,9 @@ export function createDelivery({ spool, send, onAllSent, clock, log }: DeliveryO
       const payload = spool.payload(id);
       if (payload !== null) post(id, payload, true);
     },
-    hear({ ticket: id, state, reason, discarded = state === 'refused' ? 1 : 0, skipped: left = 0 }) {
-      if (state === 'later') {
+    hear({ ticket: id, state: fate, reason, discarded = fate === 'refused' ? 1 : 0, skipped: left = 0 }) {
+      if (state === 'held') resume();
+      if (fate === 'later') {
         if (endOne(id)) postponed.set(id, clock.elapsed() + laterMs);
         return;
       }
@@ -127,21 +136,13 @@ export function createDelivery({ spool, send, onAllSent, clock, log }: DeliveryO
       sayAllSent();
     },
     pause() {
-      open = false;
+      state = 'paused';
       underWay.clear();
       urgent.clear();
       postponed.clear();
     },
-    hold() {
-      open = false;
-    },
-    resume() {
-      if (open) return;
-      open = true;
-      isCatchingUp = spool.size > 0;
-      replay();
-      sayAllSent();
-    },
+    hold: () => void (state = state === 'open' ? 'held' : state),
+    resume,
     get unsent() {
       return Math.max(0, spool.size - underWay.size);
     },
@@ -152,7 +153,7 @@ export function createDelivery({ spool, send, onAllSent, clock, log }: DeliveryO
       return skipped;
     },
     close() {
-      open = false;
+      state = 'paused';
       timer[Symbol.dispose]();
     },
   };

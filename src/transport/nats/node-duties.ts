@@ -28,14 +28,10 @@ export interface NodeDuties {
   hold(): void;
   /** Takes a receipt that came over NATS. */
   hear(receipt: ResultReceipt): void;
-  /** When the last of them came, by the monotonic clock, in milliseconds. */
-  readonly heardAt: number;
 }
 
 export function createNodeDuties({ publish, reportIn, ...options }: NodeDutiesOptions): NodeDuties {
   let version = 0;
-  let isHeld = false;
-  let heardAt = Number.NEGATIVE_INFINITY;
   const delivery = createDelivery({
     ...options,
     send(payload) {
@@ -69,7 +65,6 @@ export function createNodeDuties({ publish, reportIn, ...options }: NodeDutiesOp
   // What no hub takes now is kept: nothing is skipped for it.
   function pause(): void {
     if (direct.isOpen) return;
-    isHeld = false;
     delivery.pause();
     watching.granted(1);
   }
@@ -78,11 +73,6 @@ export function createNodeDuties({ publish, reportIn, ...options }: NodeDutiesOp
     // "Later" from the budget of nodes comes before anything of the message is read, and says nothing of the share.
     if (receipt.state !== 'later' || receipt.grant !== undefined) watching.granted(receipt.grant ?? 1);
     delivery.hear(receipt);
-  }
-
-  function resume(): void {
-    isHeld = false;
-    delivery.resume();
   }
 
   return {
@@ -97,22 +87,15 @@ export function createNodeDuties({ publish, reportIn, ...options }: NodeDutiesOp
       if (direct.isOpen) return;
       if (version < watchingSince) watching.giveUp();
       watching.measured(clockOffsetMs);
-      resume();
+      delivery.resume();
     },
     pause,
     hold() {
-      if (direct.isOpen) return;
-      isHeld = true;
-      delivery.hold();
+      if (!direct.isOpen) delivery.hold();
     },
     hear(receipt) {
-      heardAt = options.clock.elapsed();
       if (!direct.isOpen) hear(receipt);
       else if (receipt.state === 'stored') delivery.hear(receipt);
-      if (isHeld) resume();
-    },
-    get heardAt() {
-      return heardAt;
     },
   };
 }

@@ -111,7 +111,6 @@ export function startRemoteNode(options: RemoteNodeOptions): RemoteNode {
     isNeeded: () => !duties.isDirect,
     onUnwelcome: () => duties.pause(),
     onSilent: () => duties.hold(),
-    heardAt: () => duties.heardAt,
     onClosed: () => incoming.close(),
     onRefused,
   });
@@ -148,7 +147,9 @@ export function startRemoteNode(options: RemoteNodeOptions): RemoteNode {
     // The server's own answer: results have no subscriber.
     if (message.headers?.code === 503) return registration.hubLost('the hub is not there');
     const receipt = readJson(ResultReceipt, message.string());
-    if (receipt !== null) duties.hear(receipt);
+    if (receipt === null) return;
+    registration.heard();
+    duties.hear(receipt);
   }
 
   let stopped: Promise<void> | null = null;

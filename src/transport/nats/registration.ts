@@ -26,8 +26,6 @@ export interface RegistrationOptions {
   readonly onUnwelcome: () => void;
   /** Called when a hub that is there has not answered in time. */
   readonly onSilent: () => void;
-  /** When the hub was last heard by anything but an answer to a report, by the monotonic clock, in milliseconds. */
-  readonly heardAt: () => number;
   /** Called when the hub does not take the node at all. */
   readonly onClosed: () => void;
   /** Called when the node's key is not wanted, with how long that has been so. */
@@ -41,6 +39,8 @@ const longestSilenceMs = 20_000;
 export interface RegistrationSession {
   /** Reports in after so many milliseconds, and then again and again. */
   reportIn(ms: number): void;
+  /** The hub was heard by something other than an answer to a report. */
+  heard(): void;
   /** The connection is lost: on the next one the node joins anew. */
   disconnected(): void;
   /** No hub takes results, for this reason. */
@@ -66,7 +66,7 @@ export function createRegistration(options: RegistrationOptions): RegistrationSe
   // A report from before the newest one that was answered says nothing: it may have gone to a hub that led then.
   let sent = 0;
   let answered = 0;
-  let answeredAt = Number.NEGATIVE_INFINITY;
+  let heardAt = Number.NEGATIVE_INFINITY;
 
   function hubLost(reason: string, isAway = true): void {
     if (isAway) options.onUnwelcome();
@@ -78,7 +78,6 @@ export function createRegistration(options: RegistrationOptions): RegistrationSe
 
   // A hub that has more to do than it can do answers late. To take it for away would send it all again that it has not come to.
   function unanswered(error: unknown, sentAt: number): void {
-    const heardAt = Math.max(answeredAt, options.heardAt());
     if (heardAt >= sentAt) return;
     const isAway = !isServing || !isTimeout(error) || clock.elapsed() - heardAt > longestSilenceMs;
     hubLost(`the hub does not answer: ${messageOf(error)}`, isAway);
@@ -108,7 +107,7 @@ export function createRegistration(options: RegistrationOptions): RegistrationSe
       const message = await up.request(subject, JSON.stringify(content), { timeout: options.answerMs });
       if (number < answered) return;
       answered = number;
-      answeredAt = clock.elapsed();
+      heardAt = clock.elapsed();
       const welcome = readJson(WelcomeMessage, message.string());
       if (welcome === null) return hubLost('the hub speaks in a way that this node does not know');
       const tookMs = clock.elapsed() - sentAt;
@@ -148,6 +147,7 @@ export function createRegistration(options: RegistrationOptions): RegistrationSe
   return {
     reportIn,
     hubLost,
+    heard: () => void (heardAt = clock.elapsed()),
     disconnected() {
       isServing = false;
     },

@@ -1,18 +1,14 @@
 import type { Msg } from '@nats-io/transport-node';
 import { describe, expect, test } from 'vitest';
 import { systemClock } from '#kernel/clock.ts';
-import { protocolRange, reportEveryMs, subjectsOf, type WelcomeMessage } from '#protocol/nodes.ts';
+import { reportEveryMs, subjectsOf } from '#protocol/nodes.ts';
 import { createRegistration } from '#transport/nats/registration.ts';
 import { memoryLog } from '../../support/memory-log.ts';
 import { natsObstacle, startNats } from '../../support/nats-server.ts';
 import { eventually } from '../../support/program.ts';
-import { report, signInAs } from '../../support/rogue-node.ts';
+import { report, signInAs, welcome } from '../../support/rogue-node.ts';
 
 const answerMs = 500;
-const welcome = (message: Msg) => {
-  const answer: WelcomeMessage = { protocol: [...protocolRange], state: 'welcome', reason: null, now: Date.now() };
-  message.respond(JSON.stringify(answer));
-};
 
 describe.skipIf(natsObstacle() !== null)('reports of a node', () => {
   async function setUp() {
@@ -36,7 +32,6 @@ describe.skipIf(natsObstacle() !== null)('reports of a node', () => {
       onWelcome: () => void events.push('welcome'),
       onUnwelcome: () => void events.push('unwelcome'),
       onSilent: () => void events.push('silent'),
-      heardAt: () => Number.NEGATIVE_INFINITY,
       onClosed: () => void events.push('closed'),
       onRefused: () => void events.push('refused'),
     });

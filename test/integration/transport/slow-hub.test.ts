@@ -1,12 +1,13 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Msg } from '@nats-io/transport-node';
 import { describe, expect, test } from 'vitest';
 import { type Observation, isGranted } from '#protocol/watching.ts';
-import { protocolRange, type ResultReceipt, sharedSubjects, type WelcomeMessage } from '#protocol/nodes.ts';
+import { type ResultReceipt, sharedSubjects } from '#protocol/nodes.ts';
 import { askStatus } from '#transport/nats/status.ts';
 import { natsObstacle, startNats } from '../../support/nats-server.ts';
 import { eventually } from '../../support/program.ts';
 import { measured, quickTimes, startNode } from '../../support/remote-nodes.ts';
-import { signInAs } from '../../support/rogue-node.ts';
+import { signInAs, welcome } from '../../support/rogue-node.ts';
 
 interface Heard {
   readonly message: Msg;
@@ -14,7 +15,6 @@ interface Heard {
   readonly results: number;
 }
 
-const welcome: WelcomeMessage = { protocol: [...protocolRange], state: 'welcome', reason: null, now: Date.now() };
 const dues = Array.from({ length: 200 }, (_, index) => index * 100);
 const observation = (dueAt: number): Observation => ({
   target: 'shop',
@@ -33,11 +33,10 @@ async function setUp() {
   const reports: Msg[] = [];
   const batches: Heard[] = [];
   let isAnswering = true;
-  const answer = (message: Msg) => message.respond(JSON.stringify({ ...welcome, now: Date.now() }));
   hub.subscribe(sharedSubjects.reports, {
     callback(_, message) {
       reports.push(message);
-      if (isAnswering) answer(message);
+      if (isAnswering) welcome(message);
     },
   });
   hub.subscribe(sharedSubjects.results, {
@@ -62,7 +61,7 @@ async function setUp() {
       isAnswering = false;
       const before = reports.length;
       await eventually(15_000, () => expect(reports.length).toBeGreaterThan(before));
-      await new Promise((resolve) => setTimeout(resolve, 600));
+      await pause(600);
     },
     answerAgain: () => {
       isAnswering = true;
@@ -85,7 +84,7 @@ describe.skipIf(natsObstacle() !== null).concurrent('a hub that does not answer 
       see(dues);
       expect(batches.at(-1)?.results).toBe(granted(0.3));
     });
-    await new Promise((resolve) => setTimeout(resolve, 300));
+    await pause(300);
     const before = tickets();
     await fallSilent();
     see(dues);
@@ -124,6 +123,23 @@ describe.skipIf(natsObstacle() !== null).concurrent('a hub that does not answer 
     await hub.flush();
   });
 
+  test('has nothing sent by a late receipt of the hub before it', async () => {
+    await using one = await setUp();
+    const { hub, batches, see, receipt, fallSilent, answerAgain } = one;
+    see([100]);
+    await eventually(5_000, () => expect(batches).toHaveLength(1));
+    const silence = fallSilent();
+    hub.publish(sharedSubjects.hub, '{}');
+    await silence;
+    see([200]);
+    receipt(batches[0]!);
+    await hub.flush();
+    await pause(300);
+    expect(batches).toHaveLength(1);
+    answerAgain();
+    await eventually(15_000, () => expect(batches).toHaveLength(2));
+  });
+
   test('is away after twenty seconds: all that has no receipt is sent again, and nothing more is left out', async () => {
     await using one = await setUp();
     const { hub, batches, reports, see, receipt, tickets, answerAgain, fallSilent } = one;
@@ -138,7 +154,7 @@ describe.skipIf(natsObstacle() !== null).concurrent('a hub that does not answer 
     await fallSilent();
     const before = reports.length;
     await eventually(40_000, () => expect(reports.length).toBeGreaterThan(before + 3));
-    await new Promise((resolve) => setTimeout(resolve, 600));
+    await pause(600);
     see(dues);
     answerAgain();
     await eventually(15_000, () => expect(batches.length).toBeGreaterThan(waiting + sent.length));
