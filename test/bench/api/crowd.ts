@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { createNetworkNamespace, namespaceObstacle } from '../../support/network-namespace.ts';
@@ -25,7 +24,10 @@ const child = fileURLToPath(new URL('crowd-child.ts', import.meta.url));
 const addresses = 1_000;
 const seconds = 20;
 
-/** Measures how clients are answered beside 1,000 addresses that want to shut the service for them, with all it needs of a core and with a quarter; gives whether the aim was met. */
+/**
+ * Measures how clients are answered beside 1,000 addresses that want to shut the service for them, with a full core and with a quarter of
+ * one; gives whether the aim was met.
+ */
 export async function measureCrowd(): Promise<boolean> {
   const obstacle = namespaceObstacle();
   if (obstacle !== null) {
@@ -43,14 +45,17 @@ async function measure(share: number | null): Promise<Crowd> {
   network.run(['ip', 'address', 'add', '198.18.0.0/15', 'dev', 'lo']);
   const { stdout, stdin } = network.start([process.execPath, child, String(addresses), String(seconds)]);
   if (stdout === null || stdin === null) throw new Error('the crowd has no input or output');
-  const lines = createInterface({ input: stdout });
-  const [pid] = (await once(lines, 'line')) as [string];
+  const lines = createInterface({ input: stdout })[Symbol.asyncIterator]();
+  const told = async () => {
+    const { value, done } = await lines.next();
+    if (done === true) throw new Error('the crowd ended before it told what it saw');
+    return value;
+  };
+  const pid = Number(await told());
   // A namespace has no cgroups.
-  using _limit = share === null ? null : limitCpu([Number(pid)], share);
+  using _limit = share === null ? null : limitCpu([pid], share);
   stdin.write('begin\n');
-  const [told] = (await once(lines, 'line')) as [string];
-  await once(lines, 'close');
-  return JSON.parse(told) as Crowd;
+  return JSON.parse(await told()) as Crowd;
 }
 
 function print({ calm, crowded, byPath, held, checks }: Crowd, share: number | null): boolean {
