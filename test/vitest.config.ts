@@ -20,7 +20,6 @@ const project = (
     maxConcurrency?: number;
     sequence?: { groupOrder: number };
     globalSetup?: string[];
-    expect?: { poll: { timeout: number } };
   } = {},
 ) => ({
   root,
@@ -30,6 +29,8 @@ const project = (
     setupFiles: ['test/support/setup.ts'],
     testTimeout,
     hookTimeout: testTimeout,
+    // A second, Vitest's own, is short on a busy machine.
+    expect: { poll: { timeout: 20_000 } },
     // Nothing here mocks a module or leaves a global behind, so files share a worker and what it has imported: alone each would
     // take a second of CPU time before its first test.
     isolate: false,
@@ -41,8 +42,6 @@ const project = (
 // processors. Unit and contract tests compute, and run before them.
 // Tests of a file that are concurrent wait for even more of it; all at once they would start too much.
 const ofPrograms = {
-  // A second, Vitest's own, is short on a busy machine.
-  expect: { poll: { timeout: 20_000 } },
   globalSetup: ['test/support/tested-program.ts'],
   retry,
   maxWorkers: availableParallelism() + 2,

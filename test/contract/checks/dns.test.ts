@@ -11,6 +11,7 @@ import { systemRandom } from '#kernel/random.ts';
 import { FakeClock, withoutTime } from '../../support/fake-clock.ts';
 import { distrustingGate, literalGate } from '../../support/literal-gate.ts';
 import { a, aaaa, answerTo, type Asked, nameServer } from '../../support/name-server.ts';
+import { closedPort } from '../../support/tcp-servers.ts';
 
 const clock = new FakeClock();
 const environment = { clock, random: systemRandom, localAddress: {} };
@@ -218,13 +219,12 @@ test('silence of the named server is down, with one repeat of each query', async
 });
 
 test('a closed port of the named server is down at once', async () => {
-  const server = await nameServer(() => {});
-  await server[Symbol.asyncDispose]();
-  expect(await run({ resolver: resolver(server), timeout: '9s' })).toMatchObject({
+  const nobody = `127.0.0.1:${await closedPort()}`;
+  expect(await run({ resolver: nobody, timeout: '9s' })).toMatchObject({
     status: 'down',
     failure: { code: 'refused' },
   });
-  expect(await run({ resolver: resolver(server), timeout: '9s', protocol: 'tcp' })).toMatchObject({
+  expect(await run({ resolver: nobody, timeout: '9s', protocol: 'tcp' })).toMatchObject({
     failure: { code: 'refused' },
   });
 });

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { createResolver } from '#checks/resolver.ts';
 import { deadline, systemClock } from '#kernel/clock.ts';
 import { addressRecords, type DnsServer, dnsServer, type Script, zone } from '../../support/dns-server.ts';
+import { closedPort } from '../../support/tcp-servers.ts';
 
 const both = [4, 6] as const;
 const signal = new AbortController().signal;
@@ -72,9 +73,8 @@ test.each<readonly [string, Script, string, string]>([
 });
 
 test('says that the resolver is at fault where nothing listens', async () => {
-  const server = await dnsServer(() => null);
-  await server[Symbol.asyncDispose]();
-  const resolved = await resolverAt(server).resolve('a.example', { families: both, search: false, signal });
+  const nobody = { address: `127.0.0.1:${await closedPort()}` };
+  const resolved = await resolverAt(nobody).resolve('a.example', { families: both, search: false, signal });
   expect(resolved).toMatchObject({ ok: false, failure: { source: 'resolver' } });
 });
 
