@@ -71,6 +71,7 @@ export async function startListener(
     (address) => isTrusted(address),
   );
   const server = serverOf(limits, (request, response) => {
+    if (request.socket.destroyed) return;
     request.url = served.pathOf?.(hostOf(request, isTrusted), request.url ?? '/') ?? request.url;
     if (admission.isCrowded && !isReserved(request.url ?? '') && !isLoopback(request.socket.remoteAddress ?? ''))
       refuseCrowd(response, served.cors(request.headers));
@@ -146,7 +147,8 @@ function serverOf(limits: WebLimits, answer: (request: IncomingMessage, response
     answer,
   );
   cutIdle(server, limits.idleMs);
-  server.maxConnections = limits.connections;
+  // As many again may wait to ask something.
+  server.maxConnections = 2 * limits.connections;
   return server;
 }
 

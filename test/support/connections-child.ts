@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
+import { setTimeout as pause } from 'node:timers/promises';
 import { serveWeb } from './web.ts';
 
 // Run in a network namespace where 198.51.100.0/24 is this machine's own: a web server, and clients with an address each. Tells
@@ -47,5 +48,40 @@ const strangers = Array.from({ length: 100 }, (_, index) => `198.51.100.${130 + 
 const answers = await Promise.all(strangers.map(async (address) => isAnswered('198.51.100.1', address)));
 told['strangers beside bodies that never end'] = answers.filter(Boolean).length;
 for (const socket of bodies) socket.destroy();
+
+const request = 'GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n';
+/** Whether a connection, which stays open, is answered once more. */
+async function isAnsweredOver(socket: Socket): Promise<boolean> {
+  if (socket.destroyed) return false;
+  socket.write(request);
+  const [answer] = (await Promise.race([once(socket, 'data'), once(socket, 'close')])) as [unknown];
+  return String(answer).startsWith('HTTP/1.1 200 ');
+}
+
+let isOver = false;
+const comingBack = new Set<Socket>();
+/** Connects without asking anything, and comes back when it is cut. */
+function comeBack(index: number): void {
+  if (isOver) return;
+  const localAddress = `198.18.${Math.floor(index / 250)}.${1 + (index % 250)}`;
+  const socket = connect({ host: '198.51.100.1', port, localAddress }).on('error', () => {});
+  comingBack.add(socket.resume());
+  socket.once('close', () => {
+    comingBack.delete(socket);
+    setTimeout(comeBack, 100, index);
+  });
+}
+
+const [keepAlive] = (await hold('198.51.100.8', 1)) as [Socket];
+const answeredFirst = await isAnsweredOver(keepAlive);
+for (let index = 0; index < 850; index += 1) comeBack(index);
+await pause(2_500);
+for (let index = 850; index < 1_000; index += 1) comeBack(index);
+await pause(2_500);
+told['a connection that has asked something, beside 1,000 clients that come back'] =
+  answeredFirst && (await isAnsweredOver(keepAlive));
+told['a client of that crowd, when it asks something'] = await isAnswered('198.51.100.1', '198.18.0.1');
+isOver = true;
+for (const socket of comingBack) socket.destroy();
 await server.close();
 process.stdout.write(JSON.stringify(told));

@@ -16,32 +16,34 @@ interface LoginAttempt {
 const atOnce = 2;
 const mostWaitingPerNetwork = 3;
 const mostWaiting = 1_000;
-const longestWaitMs = 10_000;
+const longestWaitMs = 30_000;
 const mostRemembered = 1_000;
 const tickMs = 10;
 // Timers are late by a bit everywhere.
 const usualTickMs = 12;
 const restShare = 4;
 const longestRestMs = 5_000;
+const strainedMs = 100;
 
 /**
  * A comparison takes a tenth of a second of CPU on purpose (scrypt, RFC 7914), so that guessing is slow; two run at a time. Attempts
  * of many addresses must not keep a user out: each network has its turn, and networks with a login before come first.
  *
- * Nor may they take what all else needs where there is little CPU: if this thread was held up meanwhile, the next comparison for a
- * network without a login waits for four times as long as that.
+ * Nor may they take what all else needs where there is little CPU: if this thread was held up meanwhile, the next comparisons for
+ * networks without a login wait for four times as long as that, and run one at a time if that was more than a tenth of a second.
  */
 export function createLoginQueue(clock: Clock): LoginQueue {
   const waiting = new Map<string, LoginAttempt[]>();
   const remembered = new Set<string>();
   let running = 0;
   let resting = 0;
+  let isStrained = false;
   let count = 0;
 
   function next(): void {
     while (running < atOnce) {
       const networks = [...waiting.keys()];
-      const stranger = running + resting < atOnce ? networks[0] : undefined;
+      const stranger = resting === 0 && (running === 0 || !isStrained) ? networks[0] : undefined;
       const network = networks.find((one) => remembered.has(one)) ?? stranger;
       if (network === undefined) return;
       const attempts = waiting.get(network) ?? [];
@@ -104,6 +106,7 @@ export function createLoginQueue(clock: Clock): LoginQueue {
       } finally {
         running -= 1;
         const lateMs = holdUp.end();
+        isStrained = lateMs > strainedMs;
         if (!remembered.has(network)) rest(restShare * lateMs);
         next();
       }

@@ -149,6 +149,117 @@ test('one connection in twenty is left for what is reserved, for clients that ha
   expect([busy('198.51.100.1'), admission.isCrowded, busy('198.51.100.1')]).toEqual([false, true, true]);
 });
 
+/** Seven clients whose connections have asked nothing, and which are too many from now on. */
+async function silentCrowd() {
+  const { clock, come, ...rest } = scene();
+  const crowd = [1, 2, 3, 4, 5, 6, 7].map((last) => come(`192.0.2.${last}`));
+  await clock.advance(2_000);
+  expect(come('198.51.100.1').cut).toBe(false);
+  expect(cuts(crowd)).toEqual([true, false, false, false, false, false, false]);
+  return { clock, come, ...rest, crowd };
+}
+
+test('without room the connection is cut that has asked nothing for the longest, whoever has more', async () => {
+  const { admission, clock, come, crowd } = scene();
+  const asked = come('192.0.2.1');
+  admission.busy(asked);
+  admission.idle(asked);
+  const silent = come('192.0.2.2');
+  await clock.advance(2_000);
+  const more = crowd('192.0.2.3', 4);
+  const last = come('192.0.2.4');
+  expect(come('192.0.2.5').cut).toBe(false);
+  expect(cuts([asked, silent, ...more, last])).toEqual([false, true, false, false, false, false, false]);
+});
+
+test('one that has just come is not silent yet', async () => {
+  const { clock, come } = scene();
+  const crowd = [1, 2, 3, 4, 5, 6].map((last) => come(`192.0.2.${last}`));
+  for (const one of crowd) expect(one.cut).toBe(false);
+  await clock.advance(1_999);
+  const fresh = [come('192.0.2.7'), come('192.0.2.7')];
+  expect(cuts([...crowd, ...fresh])).toEqual([false, false, false, false, false, false, true, false]);
+  await clock.advance(1);
+  come('192.0.2.8');
+  expect(cuts([...crowd, ...fresh])).toEqual([true, false, false, false, false, false, true, false]);
+});
+
+test('a client whose connection was silent waits when it comes back, and takes room when it asks', async () => {
+  const { admission, come, crowd } = await silentCrowd();
+  const back = come('192.0.2.1');
+  expect(cuts([back, ...crowd.slice(1)])).toEqual([false, false, false, false, false, false, false]);
+  admission.busy(back);
+  expect(cuts([back, ...crowd.slice(1)])).toEqual([false, true, false, false, false, false, false]);
+  admission.idle(back);
+  expect(come('192.0.2.1').cut).toBe(false);
+  expect(cuts([back, ...crowd.slice(1)])).toEqual([false, true, true, false, false, false, false]);
+});
+
+test('one that asks while it waits and finds no room is cut', async () => {
+  const { admission, come, crowd } = await silentCrowd();
+  for (const one of crowd.slice(1)) admission.busy(one);
+  const back = come('192.0.2.1');
+  admission.busy(come('198.51.100.2'));
+  expect(back.cut).toBe(false);
+  admission.busy(back);
+  expect(back.cut).toBe(true);
+});
+
+test('one whose body does not come whole goes on waiting', async () => {
+  const { admission, come, crowd } = await silentCrowd();
+  const back = come('192.0.2.1');
+  admission.idle(back);
+  expect(cuts(crowd.slice(1))).toEqual([false, false, false, false, false, false]);
+  admission.busy(back);
+  expect(cuts([back, ...crowd.slice(1)])).toEqual([false, true, false, false, false, false, false]);
+});
+
+test('as many wait as may be connected, each client with as many as it may have', async () => {
+  const { come } = await silentCrowd();
+  for (const last of [2, 3]) {
+    expect(come(`198.51.100.${last}`).cut).toBe(false);
+  }
+  const [first, second, third] = [1, 2, 3].map((last) =>
+    cuts(Array.from({ length: 5 }, () => come(`192.0.2.${last}`))).filter((cut) => !cut),
+  );
+  expect([first?.length, second?.length, third?.length]).toEqual([4, 4, 2]);
+});
+
+test('that a client was silent is forgotten after a minute, and when it asks', async () => {
+  const { admission, clock, come, crowd } = await silentCrowd();
+  const waits = come('192.0.2.1');
+  waits.destroy();
+  await clock.advance(60_000);
+  expect(cuts([come('192.0.2.1'), ...crowd.slice(1)])).toEqual([false, true, false, false, false, false, false]);
+  const back = come('192.0.2.2');
+  admission.busy(back);
+  expect(cuts(crowd.slice(1))).toEqual([true, true, false, false, false, false]);
+  admission.idle(back);
+  come('192.0.2.2');
+  expect(cuts(crowd.slice(1))).toEqual([true, true, true, false, false, false]);
+});
+
+test('a trusted proxy is never silent', async () => {
+  const { clock, come } = scene(undefined, inRanges(['10.0.0.0/8']));
+  const crowd = Array.from({ length: 7 }, () => come('10.0.0.1'));
+  await clock.advance(60_000);
+  expect(come('10.0.0.1').cut).toBe(false);
+  expect(come('10.0.0.1').cut).toBe(false);
+  expect(cuts(crowd)).toEqual([true, true, false, false, false, false, false]);
+});
+
+test('closing cuts what waits', async () => {
+  const { admission, come } = await silentCrowd();
+  const back = come('192.0.2.1');
+  admission.cutIdle();
+  expect(back.cut).toBe(true);
+});
+
+test('this machine has as many as may be connected', () => {
+  const { come } = scene();
+  expect(cuts(Array.from({ length: 11 }, () => come('127.0.0.1'))).filter((cut) => cut)).toHaveLength(1);
+});
+
 test.each([
   ['/beat/secret', true],
   ['/beat/secret/fail?rid=1', true],
