@@ -120,7 +120,8 @@ const keptMs = 60 * 60_000;
 // So many targets in a row, and then others come first if these had to wait for them.
 const inARow = 8;
 const waitedMs = 4;
-const longestRestMs = 250;
+const restShare = 4;
+const longestRestMs = 1_000;
 
 export function createPastKeeper(reader: HistoryReader, clock: Clock, failed: (error: unknown) => void): PastKeeper {
   const known = new Map<string, StoredPast>();
@@ -134,7 +135,8 @@ export function createPastKeeper(reader: HistoryReader, clock: Clock, failed: (e
   // On a machine that is starved it would take turns with what checks and reports.
   async function restAfter(begun: number): Promise<number> {
     const took = clock.elapsed() - begun;
-    if (took > waitedMs) await new Promise<void>((resolve) => clock.after(Math.min(took, longestRestMs), resolve));
+    if (took > waitedMs)
+      await new Promise<void>((resolve) => clock.after(Math.min(restShare * took, longestRestMs), resolve));
     return clock.elapsed();
   }
 

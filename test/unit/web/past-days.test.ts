@@ -126,6 +126,31 @@ test('what counts differently is looked up again at once, and stays as it was kn
   expect(keeper.of(liveShop([]))).toMatchObject({ days: ['up'], downMs: [0], uptime: 1 });
 });
 
+test('where eight targets take longer than four milliseconds, the next eight wait for four times as long', async () => {
+  const clock = new FakeClock('2026-01-01T12:00:00Z');
+  let count = 0;
+  const reader: Pick<HistoryReader, 'series' | 'figures' | 'budgets'> = {
+    series: async ({ from, to }) => {
+      count += 1;
+      clock.hold(1);
+      return { from, to, stepMs: day, parts: [figures({ up: day })] };
+    },
+    figures: async () => figures({ up: day }),
+    budgets: async () => [],
+  };
+  const keeper = createPastKeeper(reader as HistoryReader, clock, () => {});
+  const wanted = keeper.want(
+    Array.from({ length: 16 }, (_, index) => `t${index}`),
+    60_000,
+  );
+  await clock.advance(0);
+  await clock.advance(31);
+  expect(count).toBe(8);
+  await clock.advance(1);
+  await wanted;
+  expect(count).toBe(16);
+});
+
 test('a day that began since then is a day of its own', async () => {
   const { keeper, clock } = await lookedUp(figures({ up: day }), null);
   const live = liveShop(
