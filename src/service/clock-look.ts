@@ -26,6 +26,8 @@ export interface TimeSources {
 
 // If this process saw nothing for longer, no vote could come meanwhile.
 const heldUpMs = 5_000;
+// Nodes know the time of this process better than that.
+const aheadMs = 5_000;
 // A process that was stopped did something before and after it.
 const busyShare = 0.05;
 
@@ -47,6 +49,11 @@ export class ClockLook {
   /** How often the wall clock was set back. */
   get setBacks(): number {
     return this.#setBacks;
+  }
+
+  /** Whether a due time is of the time before the wall clock was set back: nothing is due so much later than now. */
+  isAhead(dueAt: number): boolean {
+    return this.#setBacks > 0 && dueAt > this.#clock.now() + aheadMs;
   }
 
   /** Whether by the wall clock the last look was so long before `now`, in milliseconds since the epoch, that it has to be looked again. */

@@ -23,6 +23,8 @@ export interface RoundCollectorOptions {
   readonly statusOf: (node: string) => NodeStatus | null;
   /** Whether results of a node that were due then were skipped because this process is overloaded. */
   readonly isShed?: (node: string, dueAt: number) => boolean;
+  /** Whether this was due by a clock that was ahead and has been set back since. */
+  readonly isAhead?: (dueAt: number) => boolean;
   /** Called before a round is handed on with the votes that it has; what comes later is not part of it. */
   readonly onJudged?: (target: string, dueAt: number) => void;
 }
@@ -95,7 +97,8 @@ class RoundCollector implements TargetRounds {
 
   take(node: NodeInfo, dueAt: number, outcome: Outcome, startedAt: number, isCalled = true): VoteReception {
     if (dueAt <= this.#decidedUntil) return 'late';
-    if (!isCalled) return 'uncalled';
+    // A node that seemed to have come so far would not be awaited until then.
+    if (!isCalled || this.#options.isAhead?.(dueAt) === true) return 'uncalled';
     if (dueAt <= this.#overUntil)
       return (this.#undecided ??= new UndecidedRounds()).add(dueAt, { node, outcome, startedAt });
     let votes = this.#open.get(dueAt);
@@ -107,7 +110,7 @@ class RoundCollector implements TargetRounds {
   }
 
   passOver(node: string, dueAt: number): void {
-    this.#attendance.passUntil(node, dueAt + 1);
+    if (this.#options.isAhead?.(dueAt) !== true) this.#attendance.passUntil(node, dueAt + 1);
   }
 
   judge(now: number, until: number, readUntil = now): number {

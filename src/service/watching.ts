@@ -74,6 +74,7 @@ export class WatchService implements Disposable {
   readonly #voting = {
     statusOf: (node: string) => this.#nodes.find(node),
     isShed: (node: string, dueAt: number) => this.#overload.isShed(node, dueAt),
+    isAhead: (dueAt: number) => this.#clockLook.isAhead(dueAt),
     onJudged: (target: string, dueAt: number) => this.#storedRounds.judged({ target, dueAt }),
   };
   readonly #watched: WatchOwner = {

@@ -16,6 +16,7 @@ function looking(isUpKnown = true) {
     clock,
     look: () => clockLook.look(),
     isOverdue: () => clockLook.isOverdue(clock.now()),
+    isAhead: (ms: number) => clockLook.isAhead(clock.now() + ms),
     /** The thread is held up for so long, and computes for a part of it. */
     hold(ms: number, ownMs: number) {
       clock.hold(ms);
@@ -45,6 +46,14 @@ test.each([
   process.hold(ms, ownMs);
   process.clock.step(byMs);
   expect(process.look()).toMatchObject(state);
+});
+
+test('only after the clock was set back a due time is ahead of it', () => {
+  const process = looking();
+  expect(process.isAhead(3_600 * second)).toBe(false);
+  process.clock.step(-3_600 * second);
+  process.look();
+  expect([process.isAhead(5 * second), process.isAhead(5 * second + 1)]).toEqual([false, true]);
 });
 
 test('a machine that sleeps is away, also where it is not known for how long it has been up', () => {

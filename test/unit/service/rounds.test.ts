@@ -21,6 +21,7 @@ function collect(over = 0, continuedUntil?: number) {
   let skipped = 0;
   const offline = new Map<string, string>();
   const shed = new Set<string>();
+  let aheadFrom = Number.POSITIVE_INFINITY;
   const collected = collectRounds(
     {
       target,
@@ -40,6 +41,7 @@ function collect(over = 0, continuedUntil?: number) {
         lagSeconds: 0,
       }),
       isShed: (name) => shed.has(name),
+      isAhead: (dueAt) => dueAt > aheadFrom,
     },
     { over, decided: over, ...(continuedUntil !== undefined && { continuedUntil }) },
   );
@@ -53,7 +55,11 @@ function collect(over = 0, continuedUntil?: number) {
     return taken;
   };
   const judge = (now: number) => collected.judge(now, Number.POSITIVE_INFINITY);
-  return { collected, rounds, offline, shed, due, vote, judge, skipped: () => skipped };
+  const setBackTo = (now: number) => {
+    collected.reset(now);
+    aheadFrom = now + 1_800 * second;
+  };
+  return { collected, rounds, offline, shed, due, vote, judge, setBackTo, skipped: () => skipped };
 }
 
 const said = ({ votes }: CollectedRound) =>
@@ -338,6 +344,21 @@ test('after the clock was set back rounds go on, under names of their own', () =
   for (const info of infos) collected.take(info, due(1) + 1, up(), due(1) + 1);
   judge(due(1) + second);
   expect(rounds.at(-1)?.dueAt).toBe(due(1) + 1);
+});
+
+test('what was under way when the clock was set back has no node pass over what is due from then on', () => {
+  const { collected, rounds, judge, due, setBackTo } = collect();
+  for (const info of infos) collected.take(info, due(60), up(), due(60));
+  judge(due(60));
+  setBackTo(due(0) + 1);
+  expect(collected.take(infos[1]!, due(61), up(), due(61))).toBe('uncalled');
+  collected.passOver('jp1', due(61));
+  collected.take(infos[0]!, due(1), down(), due(1));
+  judge(due(1) + second);
+  expect(rounds).toHaveLength(1);
+  for (const node of [1, 2]) collected.take(infos[node]!, due(1), down(), due(1));
+  judge(due(1) + 2 * second);
+  expect(rounds.map(said)[1]).toEqual(['de1 down refused', 'us1 down refused', 'jp1 down refused']);
 });
 
 test('rounds that are long over end with the votes that came, in order, and say why they are late', () => {
