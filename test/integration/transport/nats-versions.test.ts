@@ -74,7 +74,8 @@ describe.skipIf(natsObstacle() !== null)('hub and node of different versions', (
     await using node = startNode(server, 'us1');
     await eventually(30_000, () => expect(node.node.welcome).toBe(true));
     const subject = `wp.v1.command.us1.${node.node.process}`;
-    const answer = await hub.request(subject, first.command, { timeout: 30_000 });
+    // The server may hear of the node's subscription after the answer to its report.
+    const answer = await eventually(30_000, () => hub.request(subject, first.command, { timeout: 30_000 }));
     expect(answer.json()).toMatchObject({ state: 'accepted' });
     await eventually(30_000, () => expect(results).toMatchObject([{ ticket: 'a.b', outcome: measured }]));
     await eventually(30_000, () => expect(node.spool.size).toBe(0));
