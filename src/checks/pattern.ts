@@ -2,6 +2,7 @@ import { createRequire } from 'node:module';
 import type * as Re2 from 're2js';
 import { z } from 'zod';
 import { messageOf } from '#kernel/errors.ts';
+import { NewestEntries } from '#kernel/newest-entries.ts';
 
 /** A regular expression that takes linear time, whatever it is given: what targets send never holds a node up. */
 export interface Pattern {
@@ -26,8 +27,7 @@ export class PatternError extends Error {
 }
 
 // Compiling takes longer than a match as a rule, and the same few patterns come again and again.
-const mostKept = 500;
-const kept = new Map<string, Pattern>();
+const kept = new NewestEntries<string, Pattern>(500);
 
 /** Compiles a regular expression in RE2's syntax. Throws a `PatternError` for any other, those included that only backtracking can match. */
 export function compilePattern(source: string, { lines = false }: PatternOptions = {}): Pattern {
@@ -35,8 +35,6 @@ export function compilePattern(source: string, { lines = false }: PatternOptions
   const known = kept.get(key);
   if (known !== undefined) return known;
   const pattern = wrap(compile(source, lines), lines);
-  const [oldest] = kept.keys();
-  if (kept.size >= mostKept && oldest !== undefined) kept.delete(oldest);
   kept.set(key, pattern);
   return pattern;
 }

@@ -1,4 +1,5 @@
 import type { Clock } from '#kernel/clock.ts';
+import { NewestEntries } from '#kernel/newest-entries.ts';
 import { onceFor } from '#kernel/once-for.ts';
 import { createRests, type TurnLimits } from '#kernel/turns.ts';
 import { type BegunText, createKeptText, partsAtOnce, type WrittenMetrics } from './kept-text.ts';
@@ -62,20 +63,13 @@ export function createScrapes({
   refresh,
   isLong,
 }: ScrapeOptions): (asked: ScrapeRequest) => Scrape {
-  const seen = new Map<string, number>();
+  const seen = new NewestEntries<string, number>(mostScrapers);
   const startedAt = clock.elapsed();
 
   function seenBy(scraper: string | null): number {
     if (scraper === null) return Infinity;
     // A new scraper may have been here before a restart of its own, so it counts as informed. Only after our start is everything new.
     return seen.get(scraper) ?? (clock.elapsed() - startedAt < youngMs ? 0 : Infinity);
-  }
-
-  function remember(scraper: string, births: number): void {
-    seen.delete(scraper);
-    seen.set(scraper, births);
-    const [oldest] = seen.keys();
-    if (seen.size > mostScrapers && oldest !== undefined) seen.delete(oldest);
   }
 
   async function begin(format: Format, known: number, parts: TextParts): Promise<BegunText> {
@@ -106,7 +100,7 @@ export function createScrapes({
   async function* writeFor(format: Format, scraper: string | null): AsyncGenerator<string | Uint8Array> {
     const { births, body } = await begin(format, seenBy(scraper), createTextParts(partBytes));
     yield* body;
-    if (scraper !== null) remember(scraper, births);
+    if (scraper !== null) seen.set(scraper, births);
   }
 
   const keptText = onceFor((format: Format) =>
@@ -116,7 +110,7 @@ export function createScrapes({
   async function take(format: Format, scraper: string | null): Promise<WrittenMetrics> {
     const known = seenBy(scraper);
     const written = await keptText(format).take({ scraper, known });
-    if (scraper !== null) remember(scraper, known === Infinity ? written.births : Math.max(known, written.births));
+    if (scraper !== null) seen.set(scraper, known === Infinity ? written.births : Math.max(known, written.births));
     return written;
   }
 

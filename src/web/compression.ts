@@ -1,5 +1,6 @@
 import { gzip } from 'node:zlib';
 import type { FastifyInstance, FastifyReply } from 'fastify';
+import { NewestEntries } from '#kernel/newest-entries.ts';
 
 const worthIt = 1_400;
 
@@ -10,7 +11,8 @@ export function takesGzip(header: string | string[] | undefined): boolean {
 
 /** Packs pages, drawings and feeds for those who take them packed; answers to programs stay as they are, and wait for nothing. */
 export function compressPages(app: FastifyInstance): void {
-  const publicPages = createPackedPages();
+  // The last pages that anyone may see, which many load at the same time.
+  const publicPages = new NewestEntries<string, Buffer>(64);
   app.addHook('onSend', (request, reply, payload, done) => {
     if (!isPage(reply, payload)) return done(null, payload);
     const { vary, 'cache-control': caching } = reply.getHeaders();
@@ -25,24 +27,10 @@ export function compressPages(app: FastifyInstance): void {
     // What is secret stands in no page: signing in is by cookie, and forms are known by where they come from.
     gzip(payload, { level: 5 }, (error, packed) => {
       if (error !== null) return done(error);
-      if (/^public\b/.test(String(caching ?? ''))) publicPages.add(payload, packed);
+      if (/^public\b/.test(String(caching ?? ''))) publicPages.set(payload, packed);
       send(packed);
     });
   });
-}
-
-const mostPublic = 64;
-
-/** The last pages that anyone may see, which many load at the same time. */
-function createPackedPages() {
-  const known = new Map<string, Buffer>();
-  return {
-    get: (page: string) => known.get(page),
-    add(page: string, packed: Buffer): void {
-      known.set(page, packed);
-      if (known.size > mostPublic) known.delete(known.keys().next().value ?? '');
-    },
-  };
 }
 
 function isPage(reply: FastifyReply, payload: unknown): payload is string {

@@ -1,3 +1,5 @@
+import { NewestEntries } from '#kernel/newest-entries.ts';
+
 /** Clients that take connections and ask nothing. */
 export interface SilentClients {
   /** A connection of this client has ended, and no whole request had come over it. */
@@ -13,16 +15,11 @@ const mostClients = 10_000;
 
 /** Remembers the last ten thousand. `now` gives milliseconds that only grow. */
 export function createSilentClients(now: () => number): SilentClients {
-  // When each was silent last, in that order.
-  const clients = new Map<string, number>();
+  // When each was silent last.
+  const clients = new NewestEntries<string, number>(mostClients);
   return {
-    wasSilent(client) {
-      clients.delete(client);
-      clients.set(client, now());
-      const [oldest] = clients.keys();
-      if (clients.size > mostClients && oldest !== undefined) clients.delete(oldest);
-    },
-    asked: (client) => void clients.delete(client),
+    wasSilent: (client) => clients.set(client, now()),
+    asked: (client) => clients.delete(client),
     has(client) {
       const at = clients.get(client);
       return at !== undefined && now() - at < rememberedMs;

@@ -2,6 +2,7 @@ import { createRequire } from 'node:module';
 import type * as JsonP3 from 'json-p3';
 import type { JSONPathEnvironment, JSONPathQuery, jsonpath } from 'json-p3';
 import { messageOf } from '#kernel/errors.ts';
+import { NewestEntries } from '#kernel/newest-entries.ts';
 import { compilePattern, PatternError } from '../pattern.ts';
 
 /** The fault of a path, for its author. */
@@ -16,7 +17,7 @@ export interface JsonPath {
 }
 
 const mostKept = 500;
-const kept = new Map<string, JsonPath>();
+const kept = new NewestEntries<string, JsonPath>(mostKept);
 
 /** Compiles a path. Throws a `PathError` for one that is none, and for one whose time could grow faster than the document. */
 export function compilePath(path: string): JsonPath {
@@ -33,8 +34,6 @@ export function compilePath(path: string): JsonPath {
       }
     },
   };
-  const [oldest] = kept.keys();
-  if (kept.size >= mostKept && oldest !== undefined) kept.delete(oldest);
   kept.set(path, compiled);
   return compiled;
 }

@@ -1,4 +1,5 @@
 import type { Clock } from '#kernel/clock.ts';
+import { NewestEntries } from '#kernel/newest-entries.ts';
 
 /** Lets passwords be compared, some at a time, in turns by network. */
 export interface LoginQueue {
@@ -34,7 +35,7 @@ const strainedMs = 100;
  */
 export function createLoginQueue(clock: Clock): LoginQueue {
   const waiting = new Map<string, LoginAttempt[]>();
-  const remembered = new Set<string>();
+  const remembered = new NewestEntries<string, true>(mostRemembered);
   let running = 0;
   let resting = 0;
   let isStrained = false;
@@ -111,12 +112,7 @@ export function createLoginQueue(clock: Clock): LoginQueue {
         next();
       }
     },
-    remember(network) {
-      remembered.delete(network);
-      remembered.add(network);
-      const [oldest] = remembered;
-      if (remembered.size > mostRemembered && oldest !== undefined) remembered.delete(oldest);
-    },
+    remember: (network) => remembered.set(network, true),
   };
 }
 
