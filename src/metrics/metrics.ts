@@ -112,7 +112,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
   const target = createTargetMetrics(register);
   const incident = createIncidentMetrics(register);
   const delivery = createDeliveryMetrics(own, clock, ask, sources.deliveries);
-  const schedule = createScheduleMetrics(own);
+  const schedule = createScheduleMetrics(own, register);
   const disagreement = createDisagreement(clock);
   const showNodes = createNodeMetrics(own, disagreement);
   const store = createStoreMetrics(own, ask, sources.store);

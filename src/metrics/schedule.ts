@@ -1,4 +1,5 @@
 import type { OwnRegister } from './own-register.ts';
+import type { Register } from './register.ts';
 
 export interface ScheduleMetrics {
   /** When a round was due, and when its checks began on the nodes: wall times in milliseconds since the epoch. */
@@ -9,16 +10,17 @@ export interface ScheduleMetrics {
 /** A round that starts later than this after it was due counts as late. */
 const lateAfterMs = 1_000;
 
-const noLabels = {};
 const lagBounds = [0.001, 0.002, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 30];
 
-export function createScheduleMetrics(register: OwnRegister): ScheduleMetrics {
-  const lag = register.histogram(
+/** What is observed for each result is in the register of what nodes measure, which looks up no labels. */
+export function createScheduleMetrics(own: OwnRegister, register: Register): ScheduleMetrics {
+  const lags = register.histogram(
     'watchpost_schedule_lag_seconds',
     'Time from when a check was due to its start on the node.',
     lagBounds,
   );
-  const rounds = register.counter(
+  const lag = lags.add({});
+  const rounds = own.counter(
     'watchpost_rounds_total',
     `Rounds that started on time, started more than ${lateAfterMs / 1_000} s late, or were skipped.`,
     ['outcome'],
@@ -32,7 +34,7 @@ export function createScheduleMetrics(register: OwnRegister): ScheduleMetrics {
       let longestMs = 0;
       for (const startedAt of starts) {
         const lagMs = Math.max(0, startedAt - dueAt);
-        lag.observe(noLabels, lagMs / 1_000);
+        lag.observe(lagMs / 1_000);
         if (lagMs > longestMs) longestMs = lagMs;
       }
       (longestMs > lateAfterMs ? late : onTime).inc();
