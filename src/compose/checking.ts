@@ -189,10 +189,10 @@ function joinToRemote(
   nodes: readonly DirectModule.EmbeddedNode[],
   environment: CheckRunnerEnvironment,
 ): Transport {
-  if (loaded === null) return joinTransports([threads, remote]);
+  if (loaded === null) return joinTransports([threads], remote);
   const { createDirectTransport, withoutAssignmentsOf } = loaded;
   const direct = createDirectTransport({ nodes, over: remote, ...environment });
-  return joinTransports([direct, threads, withoutAssignmentsOf(new Set(nodes.map(({ name }) => name)), remote)]);
+  return joinTransports([direct, threads], withoutAssignmentsOf(new Set(nodes.map(({ name }) => name)), remote));
 }
 
 // Loaded if it is used: with what it needs it is large, and most run their checks by themselves.

@@ -11,7 +11,7 @@ import {
 import type { Clock } from '#kernel/clock.ts';
 import { createDeadlines } from '#kernel/deadlines.ts';
 import { WatchpostError } from '#kernel/errors.ts';
-import { nodeGoneOutcome, type NodeCommand, type NodeStatus, type Transport } from './ports.ts';
+import { type NodeCommand, type NodeStatus, type Transport } from './ports.ts';
 import { selectNodes } from './select.ts';
 
 export interface ServiceRunRequest {
@@ -103,9 +103,11 @@ export function createRuns(transport: Pick<Transport, 'nodes' | 'run'>, clock: C
   };
 }
 
-/** Several transports as one: a node belongs to the first that has its name. */
-export function joinTransports(transports: readonly Transport[]): Transport {
-  const names = (transport: Transport) => transport.nodes().map(({ info }) => info.name);
+/** Several transports as one: a node belongs to the first that has its name, and what none has is asked of the last. */
+export function joinTransports(others: readonly Transport[], last: Transport): Transport {
+  const transports = [...others, last];
+  // The last one, which may have hundreds of nodes, does not list all of them for each command.
+  const ownerOf = (name: string) => others.find((one) => one.nodes().some(({ info }) => info.name === name)) ?? last;
   return {
     nodes() {
       const seen = new Set<string>();
@@ -113,15 +115,8 @@ export function joinTransports(transports: readonly Transport[]): Transport {
         transport.nodes().filter(({ info }) => !seen.has(info.name) && seen.add(info.name)),
       );
     },
-    async run(name, command, signal, listener) {
-      const owner = transports.find((transport) => names(transport).includes(name));
-      return owner === undefined
-        ? nodeGoneOutcome(`there is no node "${name}"`)
-        : owner.run(name, command, signal, listener);
-    },
-    assign(name, assignment) {
-      transports.find((transport) => names(transport).includes(name))?.assign(name, assignment);
-    },
+    run: async (name, ...command) => ownerOf(name).run(name, ...command),
+    assign: (name, assignment) => ownerOf(name).assign(name, assignment),
     listen(listener) {
       for (const transport of transports) transport.listen(listener);
     },

@@ -119,7 +119,7 @@ const joined: Implementation = {
       clock: systemClock,
       log: quiet,
     });
-    const transport = joinTransports([other, opened.transport]);
+    const transport = joinTransports([other], opened.transport);
     return { ...opened, transport, [Symbol.asyncDispose]: () => transport.close() };
   },
 };
@@ -247,8 +247,7 @@ describe.each([threads, nats, joined])('nodes reached through $name', ({ obstacl
 });
 
 test('of two transports with a node of the same name the first has it', async () => {
-  const transports = ['de1', 'de1'].map(() => realThread('private'));
-  const transport = joinTransports(transports);
+  const transport = joinTransports([realThread('private')], realThread('private'));
   expect(transport.nodes()).toHaveLength(1);
   await transport.close();
 });
