@@ -49,8 +49,10 @@ export function evaluateRule(
   const votes = suspected.size === 0 ? round.votes : round.votes.map((vote) => asCounted(vote, suspected));
   const budget = kind.isAboutTarget === true ? evidence.budgetAt(round.dueAt) : null;
   const asked = kind.isAboutTarget === true ? votes.slice(0, 1) : votes;
-  const judgements = asked.map(({ node, outcome }) =>
-    kind.judge(rule.options, {
+  const { ofUp = null } = kind;
+  const judgements = asked.map(({ node, outcome }) => {
+    if (ofUp !== null && outcome.status === 'up') return ofUp;
+    return kind.judge(rule.options, {
       outcome,
       answers: readAnswers === null ? null : readAnswers(outcome),
       values: readValues === null ? null : readValues(outcome),
@@ -59,8 +61,8 @@ export function evaluateRule(
       now: round.dueAt,
       isOpen: state.incidentId !== null,
       noted: state.noted[node.name],
-    }),
-  );
+    });
+  });
   const lines = () => (kind.isAboutTarget === true ? [] : voteTable(votes, judgements));
   const isAboutAll = asked.length === votes.length && suspected.size > 0;
   const uncounted = isAboutAll ? votes.filter(({ node }) => suspected.has(node.name)).length : 0;
@@ -83,9 +85,12 @@ function withNotes(
   noted: RuleState['noted'],
 ): RuleState['noted'] {
   let result: Record<string, string> | null = null;
-  for (const [index, { note }] of judgements.entries()) {
+  // Of tens of thousands of votes a second hardly any has a note.
+  for (let index = 0; index < judgements.length; index += 1) {
+    const note = judgements[index]?.note;
+    if (note === undefined) continue;
     const name = votes[index]?.node.name ?? '';
-    if (note === undefined || noted[name] === note) continue;
+    if (noted[name] === note) continue;
     result ??= { ...noted };
     result[name] = note;
   }

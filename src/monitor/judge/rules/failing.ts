@@ -24,6 +24,7 @@ export const failing = defineRuleKind({
   canBeConfirmed: true,
   windowMs: () => 0,
   refuses: () => null,
+  ofUp: seenUp,
   judge: (_, { outcome }) =>
     outcome.status === 'up'
       ? seenUp

@@ -56,6 +56,7 @@ export interface AnyRuleKind {
   windowMs(options: RuleCondition['options']): number;
   refuses(check: AnyCheck, options: RuleCondition['options'], everyMs: number | null): string | null;
   judge(options: RuleCondition['options'], view: NodeView): Judgement;
+  readonly ofUp?: Judgement;
   describe(options: RuleCondition['options']): string;
 }
 

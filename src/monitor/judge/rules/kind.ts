@@ -89,6 +89,8 @@ export interface RuleKind<Key extends string, OptionsSchema extends z.ZodType> {
   /** Why targets of this check type, checked every so often (null by a pattern), cannot have such a rule, or null. */
   refuses(check: AnyCheck, options: z.output<OptionsSchema>, everyMs: number | null): string | null;
   judge(options: z.output<OptionsSchema>, view: NodeView): Judgement;
+  /** What it says of every outcome that is up, if that is always the same: then it is not asked about these. */
+  readonly ofUp?: Judgement;
   /** The condition in words, for one node: `p95 of 10m above 800 ms`. */
   describe(options: z.output<OptionsSchema>): string;
 }

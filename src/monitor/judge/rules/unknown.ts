@@ -1,6 +1,8 @@
 import { describeDuration, Duration } from '#kernel/units.ts';
 import { defineRuleKind } from './kind.ts';
 
+const seen = { status: 'up', reason: 'seen', message: null } as const;
+
 /** The state of the target has been unknown for long: its nodes lack a right, an address family, a resolver, or are away. */
 export const unknown = defineRuleKind({
   key: 'unknown',
@@ -24,8 +26,9 @@ export const unknown = defineRuleKind({
   holdMs: (ms) => ms,
   windowMs: () => 0,
   refuses: () => null,
+  ofUp: seen,
   judge(_, { outcome }) {
-    if (outcome.status !== 'unknown') return { status: 'up', reason: 'seen', message: null };
+    if (outcome.status !== 'unknown') return seen;
     const { code, message } = outcome.failure;
     // It sees the target, but is not believed: others say what they see.
     if (code === 'suspected') return { status: 'unknown', reason: code, message };

@@ -315,6 +315,18 @@ test('which check types a rule is for is what they declare, not a list', () => {
   expect(fits({ hops: { above: 12 } })).toEqual(['traceroute', 'mtr']);
 });
 
+test('what a kind says of every good outcome is what it says when it is asked about one', () => {
+  const outcomes = [up(), up(0.02, { facts: { loss: 0.5, hops: 3 } }), pluginSays(1), registered(3), valid(1)];
+  const constant = ruleKinds.flatMap((kind) => ('ofUp' in kind ? [kind] : []));
+  expect(constant.map(({ key }) => key)).toEqual(['failing', 'unknown']);
+  for (const outcome of outcomes)
+    for (const isOpen of [false, true]) {
+      const seen = view(outcome, { isOpen });
+      expect(judge({ failing: 'any' }, seen)).toEqual(kindOf('failing').ofUp);
+      expect(judge({ unknown: '5m' }, seen)).toEqual(kindOf('unknown').ofUp);
+    }
+});
+
 test('THE list of kinds equals the files', () => {
   const folder = new URL('../../../../src/monitor/judge/rules/', import.meta.url).pathname;
   const files = globSync('*.ts', { cwd: folder }).map((file) => basename(file, '.ts'));
