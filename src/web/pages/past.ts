@@ -117,9 +117,10 @@ export interface PastKeeper {
 const freshMs = 5 * 60_000;
 // An entry that is not read any more is dropped.
 const keptMs = 60 * 60_000;
-// So many targets in a row, and then others come first if these had to wait for them.
+// So many targets in a row, and then others come first if these had to wait for them, or if there are many.
 const inARow = 8;
 const waitedMs = 4;
+const many = 200;
 const restShare = 4;
 const longestRestMs = 1_000;
 
@@ -132,10 +133,10 @@ export function createPastKeeper(reader: HistoryReader, clock: Clock, failed: (e
 
   const isFresh = (target: string) => ageOf(target) < freshMs && known.get(target)?.renewals === renewals;
 
-  // On a machine that is starved it would take turns with what checks and reports.
-  async function restAfter(begun: number): Promise<number> {
+  // On a machine that is starved it would take turns with what checks and reports, and thousands would take all that is left over.
+  async function restAfter(begun: number, done: number): Promise<number> {
     const took = clock.elapsed() - begun;
-    if (took > waitedMs)
+    if (took > waitedMs || done >= many)
       await new Promise<void>((resolve) => clock.after(Math.min(restShare * took, longestRestMs), resolve));
     return clock.elapsed();
   }
@@ -147,7 +148,7 @@ export function createPastKeeper(reader: HistoryReader, clock: Clock, failed: (e
     const budgets = new Map((await reader.budgets()).map((budget) => [budget.target, budget]));
     let begun = clock.elapsed();
     for (const [index, target] of targets.entries()) {
-      if (index % inARow === 0) begun = await restAfter(begun);
+      if (index % inARow === 0) begun = await restAfter(begun, index);
       const at = clock.now();
       const from = (Math.floor(at / dayMs) - 89) * dayMs;
       const { parts } = await reader.series({ of: { target }, from, to: at, stepMs: dayMs, isTimeOnly: true });

@@ -127,29 +127,43 @@ test('what counts differently is looked up again at once, and stays as it was kn
 });
 
 test('where eight targets take longer than four milliseconds, the next eight wait for four times as long', async () => {
+  const { wanted, clock, seen } = slowReader(16, 1);
+  await clock.advance(0);
+  await clock.advance(31);
+  expect(seen()).toBe(8);
+  await clock.advance(1);
+  await wanted;
+  expect(seen()).toBe(16);
+});
+
+test('of many targets the first two hundred come at once, and then each eight wait', async () => {
+  const { wanted, clock, seen } = slowReader(400, 0.25);
+  await clock.advance(0);
+  expect(seen()).toBe(200);
+  await clock.advance(9);
+  expect(seen()).toBe(208);
+  await clock.advance(250);
+  await wanted;
+  expect(seen()).toBe(400);
+});
+
+/** Wants the past of so many targets, each of which takes so long. */
+function slowReader(targets: number, holdMs: number) {
   const clock = new FakeClock('2026-01-01T12:00:00Z');
   let count = 0;
   const reader: Pick<HistoryReader, 'series' | 'figures' | 'budgets'> = {
     series: async ({ from, to }) => {
       count += 1;
-      clock.hold(1);
+      clock.hold(holdMs);
       return { from, to, stepMs: day, parts: [figures({ up: day })] };
     },
     figures: async () => figures({ up: day }),
     budgets: async () => [],
   };
   const keeper = createPastKeeper(reader as HistoryReader, clock, () => {});
-  const wanted = keeper.want(
-    Array.from({ length: 16 }, (_, index) => `t${index}`),
-    60_000,
-  );
-  await clock.advance(0);
-  await clock.advance(31);
-  expect(count).toBe(8);
-  await clock.advance(1);
-  await wanted;
-  expect(count).toBe(16);
-});
+  const names = Array.from({ length: targets }, (_, index) => `t${index}`);
+  return { wanted: keeper.want(names, 60_000), clock, seen: () => count };
+}
 
 test('a day that began since then is a day of its own', async () => {
   const { keeper, clock } = await lookedUp(figures({ up: day }), null);
