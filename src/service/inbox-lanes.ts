@@ -27,8 +27,8 @@ export class InboxLanes {
   readonly news: LaneEntry[] = [];
   readonly live: LaneEntry[] = [];
   readonly history: LaneEntry[] = [];
-  /** Healthy results of other machines that came so far, and those that were read. */
-  readonly healthy = { came: 0, read: 0 };
+  /** Healthy results of other machines that came so far, those that were read, and those that were not and are gone. */
+  readonly healthy = { came: 0, read: 0, skipped: 0 };
   #bytes = 0;
 
   /** What is to be read next. */
@@ -72,11 +72,16 @@ export class InboxLanes {
 
   /** Takes out what was read to its end. */
   finish(one: LaneEntry): void {
-    this.remove(one);
-    if (one.lane === 'live') this.healthy.read += one.unread?.results ?? 0;
+    this.#remove(one, 'read');
   }
 
-  remove(one: LaneEntry): void {
+  /** Takes out what was not. */
+  skip(one: LaneEntry): void {
+    this.#remove(one, 'skipped');
+  }
+
+  #remove(one: LaneEntry, as: 'read' | 'skipped'): void {
+    if (one.lane === 'live') this.healthy[as] += one.unread?.results ?? 0;
     const lane = this[one.lane];
     if (lane[0] === one) lane.shift();
     else lane.splice(lane.indexOf(one), 1);

@@ -24,7 +24,7 @@ export interface InboxOptions {
  * 1. news (results that are down, unknown or not as before) is read first, then healthy results, then what is minutes old; each in
  *    the order in which it came;
  * 2. results of other machines wait as the bytes that came, and are parsed when it is their turn;
- * 3. healthy results that waited for five seconds are skipped unread, for all nodes alike those of the same due times: a round
+ * 3. healthy results that waited for eight seconds are skipped unread, for all nodes alike those of the same due times: a round
  *    either has its votes or is skipped.
  */
 export interface Inbox extends Disposable {
@@ -42,7 +42,7 @@ export interface Inbox extends Disposable {
 const turnMs = 5;
 const atOnce = 16;
 const behindMs = 2_000;
-const longestLiveMs = 5_000;
+const longestLiveMs = 8_000;
 // A node sends again by itself what has no receipt after a minute and a half.
 const longestHistoryMs = 60_000;
 // Results that were due so long before they came were kept during an absence.
@@ -116,12 +116,12 @@ export function createInbox({ clock, read, giveUp, skip, overtaken }: InboxOptio
     skips += 1;
     const dueBefore = clock.now() - longestLiveMs * ((skips * goldenRatio) % 1);
     const old = lanes.dueBefore(dueBefore, first);
-    for (const one of old) lanes.remove(one);
+    for (const one of old) lanes.skip(one);
     skip(old.flatMap(({ unread }) => unread ?? []));
   }
 
   function drop(one: LaneEntry): void {
-    lanes.remove(one);
+    lanes.skip(one);
     if (one.batch !== null) giveUp(one.batch, one.next);
     else if (one.unread !== null) postpone(one.unread, overtaken);
   }

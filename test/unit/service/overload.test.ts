@@ -163,7 +163,12 @@ test('what is down is judged in every round, and rounds are judged again once le
 });
 
 test('of one target nine rounds in a row are left out, and the tenth is judged', () => {
-  const overload = createOverload(new FakeClock(), memoryLog().log, () => ({ came: 0, read: 0, waitedMs: 0 }));
+  const overload = createOverload(new FakeClock(), memoryLog().log, () => ({
+    came: 0,
+    read: 0,
+    skipped: 0,
+    waitedMs: 0,
+  }));
   let asked = 0;
   const rounds = { leaveOut: () => (asked += 1) > 0 };
   const place = { badAt: Number.NEGATIVE_INFINITY, leftOut: 0, assigned: { revision: 'one' }, rounds };
