@@ -38,6 +38,8 @@ export function resumeAfterSetBack(
   for (const part of parts) part.reset(now);
   for (const place of places) {
     place.rounds.reset(now);
+    // Until then a node may pass over a check.
+    place.rounds.extendDeadline(now + newTimeKnownMs, true);
     place.stoppedAt = notAhead(place.stoppedAt, now);
     place.missedAt = notAhead(place.missedAt, now);
     place.badAt = notAhead(place.badAt, now);

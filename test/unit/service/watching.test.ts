@@ -525,3 +525,25 @@ test.each([
     watching[Symbol.dispose]();
   },
 );
+
+test('a check that a node passes over right after the clock was set back is not its fault, and later ones are', async () => {
+  const { clock, watch, see } = hub('de1', 'us1');
+  const { rounds } = watch('shop', all, 1_000);
+  await clock.advance(3_000);
+  clock.step(-hour);
+  const back = clock.now();
+  await clock.advance(1_000);
+  const dues = [2, 3, 20, 21].map((after) => back + after * 1_000);
+  const passedOver = [dues[0], dues[2]];
+  for (const dueAt of dues) {
+    await clock.advance(Math.max(0, dueAt - clock.now()));
+    for (const node of ['de1', 'us1']) if (node === 'de1' || !passedOver.includes(dueAt)) see(node, 'shop', dueAt);
+  }
+  const missing = rounds.flatMap(({ dueAt, votes }) =>
+    votes.flatMap(({ outcome }) => (outcome.status === 'unknown' ? [[dueAt - back, outcome.failure.code]] : [])),
+  );
+  expect(missing).toEqual([
+    [2_000, 'service_limited'],
+    [20_000, 'busy'],
+  ]);
+});
