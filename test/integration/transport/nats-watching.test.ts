@@ -107,7 +107,9 @@ describe.skipIf(natsObstacle() !== null)('what nodes on NATS watch by themselves
       told.length = 0;
       hub.transport.assign('us1', { number: 2, targets: changed });
       await isWatching(changed);
-      expect(told).toMatchObject([
+      // A node that is busy is told again what it did not answer in time.
+      const differing = [...new Map(told.map((one) => [JSON.stringify(one), one])).values()];
+      expect(differing).toMatchObject([
         { number: 2, base: 1, targets: [], removed: ['t0'] },
         { number: 2, base: 1, targets: [{ name: 't1', revision: 'two' }, { name: 'new' }] },
       ]);
