@@ -41,7 +41,7 @@ export interface BegunText {
   /** How many series that start at 0 there have been. */
   readonly births: number;
   /** Each part holds until `partsAtOnce` more have begun. */
-  readonly body: AsyncIterable<string | Uint8Array>;
+  readonly body: AsyncIterable<Uint8Array>;
 }
 
 /** One is packed, one waits for that, and one is written meanwhile. */
@@ -112,7 +112,7 @@ async function packed(body: BegunText['body']): Promise<readonly Buffer[]> {
   gzip.on('data', (piece: Buffer) => pieces.push(piece));
   // The write that it is of rejects, too; without a listener it would end the process.
   gzip.on('error', () => {});
-  const write = promisify((part: string | Uint8Array, done: (error?: Error | null) => void) => gzip.write(part, done));
+  const write = promisify((part: Uint8Array, done: (error?: Error | null) => void) => gzip.write(part, done));
   let writing = Promise.resolve();
   try {
     for await (const part of body) {

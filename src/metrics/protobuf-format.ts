@@ -22,6 +22,8 @@ const bucketField = { count: 1, bound: 2 } as const;
 const spanField = { offset: 1, length: 2 } as const;
 const typeNumber: Readonly<Record<MetricType, number>> = { counter: 0, gauge: 1, histogram: 4 };
 
+const nothing = new Uint8Array();
+
 // What lies below counts as 0; that it is there tells an empty native histogram from none.
 const zeroThreshold = 2 ** -128;
 
@@ -33,7 +35,7 @@ export const protobuf: Format = {
   contentType: 'application/vnd.google.protobuf; proto=io.prometheus.client.MetricFamily; encoding=delimited',
   write(family, series, { isNew }) {
     const shown = series.filter((one) => one instanceof Distribution || one.value !== null);
-    if (shown.length === 0) return '';
+    if (shown.length === 0) return nothing;
     const writer = new ProtobufWriter();
     for (const one of shown.toReversed()) writeMetric(writer, family, one, isNew(one));
     writer.unsigned(familyField.type, typeNumber[family.type]);
@@ -42,7 +44,7 @@ export const protobuf: Format = {
     writer.length(0);
     return writer.take();
   },
-  end: '',
+  end: nothing,
 };
 
 // Everything is written from its end to its beginning.

@@ -7,7 +7,7 @@ import { protobuf } from './protobuf-format.ts';
 import type { Register, ShownFamily } from './register.ts';
 import type { MetricSeries } from './series.ts';
 import { type Format, openMetrics, plainText } from './text-format.ts';
-import { createTextParts, type TextParts } from './text-parts.ts';
+import { createByteParts, type ByteParts } from './byte-parts.ts';
 
 /** A request for the metrics. */
 export interface ScrapeRequest {
@@ -20,7 +20,7 @@ export interface ScrapeRequest {
 /** What is sent, as it is made. */
 export interface Scrape {
   readonly contentType: string;
-  readonly body: AsyncIterable<string | Uint8Array>;
+  readonly body: AsyncIterable<Uint8Array>;
   /** The same, written whole and up to two minutes ago, if it is so long that its writing is shared; else null. */
   readonly kept: (() => Promise<WrittenMetrics>) | null;
 }
@@ -72,16 +72,13 @@ export function createScrapes({
     return seen.get(scraper) ?? (clock.elapsed() - startedAt < youngMs ? 0 : Infinity);
   }
 
-  async function begin(format: Format, known: number, parts: TextParts): Promise<BegunText> {
+  async function begin(format: Format, known: number, parts: ByteParts): Promise<BegunText> {
     refresh();
     const ofProgram = await own.families();
     return { births: register.births, body: write({ format, known, ofProgram }, parts) };
   }
 
-  async function* write(
-    { format, known, ofProgram }: WritePlan,
-    parts: TextParts,
-  ): AsyncGenerator<string | Uint8Array> {
+  async function* write({ format, known, ofProgram }: WritePlan, parts: ByteParts): AsyncGenerator<Uint8Array> {
     const isNew = ({ birth }: MetricSeries) => birth > known;
     const rest = createRests(clock, undefined, turns);
     for (const family of [...register.families, ...ofProgram]) {
@@ -89,7 +86,7 @@ export function createScrapes({
       for (const slice of slicesOf(family)) {
         const written = format.write(family, slice, { isFirst, isNew });
         isFirst = false;
-        const part = typeof written === 'string' ? parts.add(written) : written;
+        const part = parts.add(written);
         if (part !== null) yield part;
         await rest();
       }
@@ -97,14 +94,14 @@ export function createScrapes({
     for (const part of [parts.add(format.end), parts.end()]) if (part !== null) yield part;
   }
 
-  async function* writeFor(format: Format, scraper: string | null): AsyncGenerator<string | Uint8Array> {
-    const { births, body } = await begin(format, seenBy(scraper), createTextParts(partBytes));
+  async function* writeFor(format: Format, scraper: string | null): AsyncGenerator<Uint8Array> {
+    const { births, body } = await begin(format, seenBy(scraper), createByteParts(partBytes));
     yield* body;
     if (scraper !== null) seen.set(scraper, births);
   }
 
   const keptText = onceFor((format: Format) =>
-    createKeptText(clock, async (known) => begin(format, known, createTextParts(keptPartBytes, partsAtOnce))),
+    createKeptText(clock, async (known) => begin(format, known, createByteParts(keptPartBytes, partsAtOnce))),
   );
 
   async function take(format: Format, scraper: string | null): Promise<WrittenMetrics> {

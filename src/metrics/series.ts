@@ -4,6 +4,13 @@ import { NativeBuckets } from './native-buckets.ts';
 
 export type SeriesLabels = Readonly<Record<string, string>>;
 
+/** Takes texts one after the other. */
+interface TextTaker {
+  text(text: string): void;
+  /** The text of something that is often written many times in a row. */
+  textOf(of: object, text: string): void;
+}
+
 /** Labels that many series share, with how they stand between the braces. */
 export class LabelSet {
   readonly labels: SeriesLabels;
@@ -12,6 +19,10 @@ export class LabelSet {
   constructor(labels: SeriesLabels) {
     this.labels = labels;
     this.text = labelTextOf(labels);
+  }
+
+  writeTo(writer: TextTaker): void {
+    writer.textOf(this, this.text);
   }
 }
 
@@ -29,8 +40,11 @@ export class JoinedLabels {
     return { ...this.#first.labels, ...this.#second.labels };
   }
 
-  get text(): string {
-    return `${this.#first.text},${this.#second.text}`;
+  writeTo(writer: TextTaker): void {
+    this.#first.writeTo(writer);
+    writer.text(',');
+    // The first ones are the same in the next series, as a rule.
+    writer.text(this.#second.text);
   }
 }
 
@@ -54,9 +68,12 @@ export class Sample {
     return this.#more === null ? this.#shared.labels : { ...this.#shared.labels, ...this.#more.labels };
   }
 
-  /** As they stand between the braces. */
-  get labelText(): string {
-    return this.#more === null ? this.#shared.text : `${this.#shared.text},${this.#more.text}`;
+  /** Writes them as they stand between the braces. */
+  writeLabels(writer: TextTaker): void {
+    this.#shared.writeTo(writer);
+    if (this.#more === null) return;
+    writer.text(',');
+    writer.text(this.#more.text);
   }
 
   add(amount = 1): void {
@@ -102,8 +119,8 @@ export class Distribution {
     return this.#shared.labels;
   }
 
-  get labelText(): string {
-    return this.#shared.text;
+  writeLabels(writer: TextTaker): void {
+    this.#shared.writeTo(writer);
   }
 
   observe(value: number): void {

@@ -1,18 +1,22 @@
 import { onceFor } from '#kernel/once-for.ts';
 import type { FamilyHead } from './register.ts';
 import { Distribution, type MetricSeries } from './series.ts';
+import { TextWriter } from './text-writer.ts';
 
 /** Writes metrics in one of the formats that Prometheus reads. */
 export interface Format {
   readonly contentType: string;
-  /** Some series of a family: `isFirst` if none of it was written before. Those for which `isNew` says so are shown at 0. */
+  /**
+   * Some series of a family: `isFirst` if none of it was written before. Those for which `isNew` says so are shown at 0. What it gives
+   * holds until more is written.
+   */
   write(
     family: FamilyHead,
     series: readonly MetricSeries[],
     options: { readonly isFirst: boolean; readonly isNew: (series: MetricSeries) => boolean },
-  ): string | Uint8Array;
+  ): Uint8Array;
   /** What stands at the end. */
-  readonly end: string;
+  readonly end: Uint8Array;
 }
 
 /** Prometheus' own text format, the default. */
@@ -20,10 +24,11 @@ export const plainText: Format = {
   contentType: 'text/plain; version=0.0.4; charset=utf-8',
   write(family, series, { isFirst, isNew }) {
     const { name, help, type } = family;
-    const head = isFirst ? `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n` : '';
-    return head + linesOf(family, series, isNew);
+    if (isFirst) writer.text(`# HELP ${name} ${help}\n# TYPE ${name} ${type}\n`);
+    writeLines(family, series, isNew);
+    return writer.take();
   },
-  end: '',
+  end: Buffer.from(''),
 };
 
 /** OpenMetrics, in which a counter's family is called without `_total`. */
@@ -31,54 +36,76 @@ export const openMetrics: Format = {
   contentType: 'application/openmetrics-text; version=1.0.0; charset=utf-8',
   write(family, series, { isFirst, isNew }) {
     const name = family.type === 'counter' ? family.name.replace(/_total$/, '') : family.name;
-    const head = isFirst ? `# TYPE ${name} ${family.type}\n# HELP ${name} ${family.help.replaceAll('"', '\\"')}\n` : '';
-    return head + linesOf(family, series, isNew);
+    const help = family.help.replaceAll('"', '\\"');
+    if (isFirst) writer.text(`# TYPE ${name} ${family.type}\n# HELP ${name} ${help}\n`);
+    writeLines(family, series, isNew);
+    return writer.take();
   },
-  end: '# EOF\n',
+  end: Buffer.from('# EOF\n'),
 };
 
-function linesOf(
-  family: FamilyHead,
+// Each use of it ends before the next one.
+const writer = new TextWriter();
+
+function writeLines(
+  { name }: FamilyHead,
   series: readonly MetricSeries[],
   isNew: (series: MetricSeries) => boolean,
-): string {
-  let text = '';
+): void {
   for (const one of series) {
-    if (one instanceof Distribution) text += histogramLines(family.name, one, isNew(one));
-    else if (one.value !== null) text += line(family.name, one.labelText, isNew(one) ? 0 : one.value);
+    if (one instanceof Distribution) writeHistogram(name, one, isNew(one));
+    else if (one.value !== null) writeLine(name, one, isNew(one) ? 0 : one.value);
   }
-  return text;
 }
 
-function histogramLines(name: string, distribution: Distribution, isNew: boolean): string {
-  const { labelText, bounds, counts, sum, count } = distribution;
-  const rest = labelText === '' ? '} ' : `,${labelText}} `;
-  let text = '';
+function writeHistogram(name: string, distribution: Distribution, isNew: boolean): void {
+  const { bounds, counts, sum, count } = distribution;
+  // What follows on the bound is the same in each line.
+  let [from, to] = [0, 0];
   let below = 0;
-  let index = 0;
-  for (const bucket of bucketTexts(bounds)) {
-    below += counts[index] ?? 0;
-    index += 1;
-    text += `${name}${bucket}${rest}${isNew ? 0 : below}\n`;
+  for (const [index, bucket] of bucketTexts(bounds).entries()) {
+    below += counts[index] ?? count - below;
+    writer.text(name);
+    writer.text(bucket);
+    if (to > 0) writer.again(from, to);
+    else [from, to] = writeRest(distribution);
+    writer.number(isNew ? 0 : below);
+    writer.text('\n');
   }
-  text += `${name}_bucket{le="+Inf"${rest}${isNew ? 0 : count}\n`;
-  text += line(`${name}_sum`, labelText, isNew ? 0 : sum);
-  return text + line(`${name}_count`, labelText, isNew ? 0 : count);
+  writeLine(`${name}_sum`, distribution, isNew ? 0 : sum);
+  writeLine(`${name}_count`, distribution, isNew ? 0 : count);
 }
 
-function line(name: string, labelText: string, value: number): string {
-  return labelText === '' ? `${name} ${numberText(value)}\n` : `${name}{${labelText}} ${numberText(value)}\n`;
+// The labels, if there are any, after others.
+function writeRest(series: MetricSeries): [from: number, to: number] {
+  const from = writer.length;
+  writer.text(',');
+  series.writeLabels(writer);
+  if (writer.length === from + 1) writer.cut(from);
+  writer.text('} ');
+  return [from, writer.length];
 }
 
-// All series of a metric have the same bounds.
-const bucketTexts = onceFor((bounds: readonly number[]) => bounds.map((bound) => `_bucket{le="${boundText(bound)}"`));
+function writeLine(name: string, series: MetricSeries, value: number): void {
+  writer.text(name);
+  const from = writer.length;
+  writer.text('{');
+  series.writeLabels(writer);
+  if (writer.length > from + 1) writer.text('}');
+  else writer.cut(from);
+  writer.text(' ');
+  if (Math.abs(value) === Infinity) writer.text(value > 0 ? '+Inf' : '-Inf');
+  else writer.number(value);
+  writer.text('\n');
+}
+
+// All series of a metric have the same bounds; the last one is infinite.
+const bucketTexts = onceFor((bounds: readonly number[]) => [
+  ...bounds.map((bound) => `_bucket{le="${boundText(bound)}"`),
+  '_bucket{le="+Inf"',
+]);
 
 // OpenMetrics wants `1.0`. It is so in both formats, so that the series are the same whichever is asked for.
 function boundText(bound: number): string {
-  return Number.isInteger(bound) && bound < 1e15 ? bound.toFixed(1) : numberText(bound);
-}
-
-function numberText(value: number): string {
-  if (value === Infinity) return '+Inf';
-  return value === -Infinity ? '-Inf' : String(value);
+  return Number.isInteger(bound) && bound < 1e15 ? bound.toFixed(1) : String(bound);
 }

@@ -1,7 +1,7 @@
 import { gunzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
 import { createKeptText, type MetricsAsker, partsAtOnce, type WrittenMetrics } from '#metrics/kept-text.ts';
-import { createTextParts } from '#metrics/text-parts.ts';
+import { createByteParts } from '#metrics/byte-parts.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 
 const person: MetricsAsker = { scraper: null, known: Infinity };
@@ -17,7 +17,7 @@ function slowText(seconds: number, births = 0) {
     const number = (written += 1);
     async function* body() {
       await new Promise<void>((resolve) => clock.after(state.seconds * 1_000, resolve));
-      yield `writing ${number} for ${known}`;
+      yield Buffer.from(`writing ${number} for ${known}`);
     }
     return { births: state.births, body: body() };
   });
@@ -74,10 +74,10 @@ test('it rests for at least as long as it was written', async () => {
 });
 
 test('more parts than there is room for at once come whole', async () => {
-  const parts = createTextParts(4, partsAtOnce);
+  const parts = createByteParts(4, partsAtOnce);
   async function* body() {
     for (let number = 10; number < 99; number += 1) {
-      const part = parts.add(`${number} `);
+      const part = parts.add(Buffer.from(`${number} `));
       if (part !== null) yield part;
     }
     const last = parts.end();
@@ -148,7 +148,7 @@ test('a failure is that of who asked, and the next one tries again', async () =>
     return {
       births: 0,
       body: (async function* body() {
-        yield 'yes';
+        yield Buffer.from('yes');
       })(),
     };
   });
