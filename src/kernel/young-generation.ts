@@ -28,6 +28,8 @@ let widenNow: (() => void) | null = null;
  */
 export function expectMuch(): void {
   wanted = wantedOfManyBytes;
+  // Where many objects once outlived their first collections, V8 would make all of that kind as old ones from then on.
+  setFlagsFromString('--no-allocation-site-pretenuring');
   limitGarbage(leastGrowth);
   collectGarbage();
   widenNow?.();
