@@ -47,7 +47,6 @@ export const testLengths: Readonly<Record<string, number>> = {
   'integration/returning-uplink': 40,
   'integration/srv-targets': 40,
   'integration/store/killed': 40,
-  'integration/transport/busy-hub': 40,
   'integration/transport/slow-hub': 40,
   'integration/hubs/checks': 35,
   'browser/days': 30,
