@@ -58,15 +58,11 @@ const projects = [
   project('integration', 240_000, ofPrograms),
 ];
 
-/**
- * The order of test files: project by project, because a worker begins anew with another, and the longest first. Whole programs are one
- * list: beside files that wait for most of their time, those with a browser, which compute, leave no processor idle.
- */
+/** The order of test files: project by project, because a worker begins anew with another, and the longest first. */
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const sorted = await super.sort(files);
-    const byGroup = Map.groupBy(sorted, ({ project }) => project.config.sequence.groupOrder);
-    return [...byGroup.values()].flatMap((group) => longestFirst(group, ({ moduleId }) => moduleId));
+    const byProject = Map.groupBy(await super.sort(files), ({ project }) => project.name);
+    return projects.flatMap(({ test }) => longestFirst(byProject.get(test.name) ?? [], ({ moduleId }) => moduleId));
   }
 }
 
