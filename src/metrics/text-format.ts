@@ -24,9 +24,7 @@ export const plainText: Format = {
   contentType: 'text/plain; version=0.0.4; charset=utf-8',
   write(family, series, { isFirst, isNew }) {
     const { name, help, type } = family;
-    if (isFirst) writer.text(`# HELP ${name} ${help}\n# TYPE ${name} ${type}\n`);
-    writeLines(family, series, isNew);
-    return writer.take();
+    return linesOf(isFirst ? `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n` : '', family, series, isNew);
   },
   end: Buffer.from(''),
 };
@@ -37,9 +35,7 @@ export const openMetrics: Format = {
   write(family, series, { isFirst, isNew }) {
     const name = family.type === 'counter' ? family.name.replace(/_total$/, '') : family.name;
     const help = family.help.replaceAll('"', '\\"');
-    if (isFirst) writer.text(`# TYPE ${name} ${family.type}\n# HELP ${name} ${help}\n`);
-    writeLines(family, series, isNew);
-    return writer.take();
+    return linesOf(isFirst ? `# TYPE ${name} ${family.type}\n# HELP ${name} ${help}\n` : '', family, series, isNew);
   },
   end: Buffer.from('# EOF\n'),
 };
@@ -47,15 +43,20 @@ export const openMetrics: Format = {
 // Each use of it ends before the next one.
 const writer = new TextWriter();
 
-function writeLines(
+function linesOf(
+  head: string,
   { name }: FamilyHead,
   series: readonly MetricSeries[],
   isNew: (series: MetricSeries) => boolean,
-): void {
+): Uint8Array {
+  // One that failed may have left something.
+  writer.cut(0);
+  writer.text(head);
   for (const one of series) {
     if (one instanceof Distribution) writeHistogram(name, one, isNew(one));
     else if (one.value !== null) writeLine(name, one, isNew(one) ? 0 : one.value);
   }
+  return writer.take();
 }
 
 function writeHistogram(name: string, distribution: Distribution, isNew: boolean): void {

@@ -1,6 +1,6 @@
 /**
- * A text in UTF-8, written piece by piece. A string that is put together of ten pieces for each line takes four times as long, most of
- * it to make bytes of them in the end, and leaves all pieces to be collected.
+ * A text in UTF-8, written piece by piece. A string that is put together of ten pieces for each line takes up to three times as long, most
+ * of it to make bytes of them in the end, and leaves all pieces to be collected.
  */
 export class TextWriter {
   #bytes = Buffer.allocUnsafeSlow(65_536);

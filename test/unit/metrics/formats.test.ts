@@ -237,3 +237,17 @@ test('a family that is filled anew while it is written is written once, as it wa
   expect(all).toHaveLength(500);
   expect(all.every((line) => line.endsWith(' 1'))).toBe(true);
 });
+
+test.each([plainText, openMetrics])('what a failed text began is not part of the next one ($contentType)', (format) => {
+  const family = new Register().gauge('g', 'Help.');
+  for (const node of ['de1', 'us1']) family.add({ node }).value = 1;
+  const series = [...family];
+  const text = () => Buffer.from(format.write(family, series, { isFirst: true, isNew: () => false })).toString();
+  const before = text();
+  const failing = (one: unknown) => {
+    if (one === series[1]) throw new Error('no');
+    return false;
+  };
+  expect(() => format.write(family, series, { isFirst: true, isNew: failing })).toThrow('no');
+  expect(text()).toBe(before);
+});
