@@ -24,7 +24,7 @@ let widenNow: (() => void) | null = null;
 
 /**
  * To be called when much comes in, as from many nodes: the room for new objects of the first thread grows to 16 MB instead of a
- * few, and no thread keeps more garbage than a third of what is in use.
+ * few, no thread keeps more garbage than a third of what is in use, and V8 makes all objects as young ones.
  */
 export function expectMuch(): void {
   wanted = wantedOfManyBytes;

@@ -38,7 +38,7 @@ export function resumeAfterSetBack(
   for (const part of parts) part.reset(now);
   for (const place of places) {
     place.rounds.reset(now);
-    // Until then a node may pass over a check.
+    // Nodes hear of the new time a moment later, and may pass over a check until then.
     place.rounds.extendDeadline(now + newTimeKnownMs, true);
     place.stoppedAt = notAhead(place.stoppedAt, now);
     place.missedAt = notAhead(place.missedAt, now);

@@ -11,7 +11,7 @@ import {
 import type { Clock } from '#kernel/clock.ts';
 import { createDeadlines } from '#kernel/deadlines.ts';
 import { WatchpostError } from '#kernel/errors.ts';
-import { type NodeCommand, type NodeStatus, type Transport } from './ports.ts';
+import type { NodeCommand, NodeStatus, Transport } from './ports.ts';
 import { selectNodes } from './select.ts';
 
 export interface ServiceRunRequest {
