@@ -1,5 +1,6 @@
 import { type Clock, clockJitterMs } from '#kernel/clock.ts';
-import { countDues, createNextDue, type NextDue, type Schedule } from './schedule.ts';
+import { createNextDue, type Schedule } from './schedule.ts';
+import { WheelEntry } from './wheel-entry.ts';
 
 /** Something that is due again and again. */
 export interface RecurringItem {
@@ -29,19 +30,6 @@ export interface Wheel<Item> extends Disposable {
   retime(): void;
 }
 
-interface WheelEntry<Item> {
-  readonly item: Item;
-  readonly next: NextDue;
-  due: number;
-  /** The latest due time that has come, or null. */
-  last: number | null;
-  /** How often the wall clock was set back behind what had come. */
-  setBacks: number;
-  /** The same until it is past what had come; then 0. */
-  repeats: number;
-  isGone: boolean;
-}
-
 // A burst must not blur what it measures: the next ones start once those have had the thread to themselves.
 const mostAtOnce = 8;
 const pauseMs = 1;
@@ -53,14 +41,15 @@ const longestNapMs = 60_000;
 
 /**
  * Starts each item when it is due, at most eight in one go, or more if it is behind. A due time that cannot be kept until the
- * next one of its item, for the thread was held up or the machine asleep, is counted and never made up for. If the wall clock
- * was set back, the same due times come again a millisecond later, so that no two are alike, until it is past what had come: from
- * then on they are again as everywhere else.
+ * next one of its item, for the thread was held up or the machine asleep, is counted and never made up for. Where that happens to an
+ * item twice in a row, more is due than can be started: its latest due time is kept then, late, so that each item has its turn. If
+ * the wall clock was set back, the same due times come again a millisecond later, so that no two are alike, until it is past what had
+ * come: from then on they are again as everywhere else.
  */
 export function createWheel<Item extends RecurringItem>(options: WheelOptions<Item>): Wheel<Item> {
   const { clock, aheadMs = () => 0, start, skipped } = options;
   const entries = new Map<string, WheelEntry<Item>>();
-  const heap = createHeap<WheelEntry<Item>>((entry) => entry.due + entry.repeats);
+  const heap = createHeap<WheelEntry<Item>>(({ startAt }) => startAt);
   const timer = createTimer(clock, turn);
   let seen = now();
 
@@ -70,7 +59,7 @@ export function createWheel<Item extends RecurringItem>(options: WheelOptions<It
 
   function armForFirst(): void {
     const first = heap.first();
-    if (first !== undefined) timer.arm(Math.min(Math.max(0, first.due + first.repeats - now()), longestNapMs));
+    if (first !== undefined) timer.arm(Math.min(Math.max(0, first.startAt - now()), longestNapMs));
   }
 
   function turn(): void {
@@ -84,27 +73,21 @@ export function createWheel<Item extends RecurringItem>(options: WheelOptions<It
     armForFirst();
   }
 
-  const mostFor = ({ due, repeats }: WheelEntry<Item>) =>
-    now() - due - repeats < behindMs ? mostAtOnce : mostWhenBehind;
-  const isDue = ({ due, repeats, isGone }: WheelEntry<Item>) => isGone || due + repeats <= now();
+  const mostFor = ({ startAt }: WheelEntry<Item>) => (now() - startAt < behindMs ? mostAtOnce : mostWhenBehind);
+  const isDue = ({ startAt, isGone }: WheelEntry<Item>) => isGone || startAt <= now();
 
   // Whether it was started.
   function take(entry: WheelEntry<Item>): boolean {
-    const { item, next, due, repeats } = entry;
-    const following = next(due);
-    const isLate = following !== null && following + repeats <= now();
-    if (isLate) skipped(item, 1 + countDues(next, due, now() - repeats));
-    else start(item, due + repeats);
-    if (entry.isGone) return !isLate;
-    entry.last = Math.max(due, entry.last ?? due);
-    place(entry, isLate ? next(now() - repeats) : following);
-    return !isLate;
+    const { kept, passed, following } = entry.take(now());
+    if (passed > 0) skipped(entry.item, passed);
+    if (kept !== null) start(entry.item, kept);
+    if (!entry.isGone) place(entry, following);
+    return kept !== null;
   }
 
   function place(entry: WheelEntry<Item>, due: number | null): void {
     if (due === null) return void entries.delete(entry.item.name);
-    if (entry.last !== null && due > entry.last) entry.repeats = 0;
-    entry.due = due;
+    entry.dueNext(due);
     heap.push(entry);
   }
 
@@ -115,16 +98,9 @@ export function createWheel<Item extends RecurringItem>(options: WheelOptions<It
     heap.clear();
     for (const entry of entries.values()) {
       const due = entry.next(seen);
-      if (due !== null && entry.last !== null && due <= entry.last) entry.repeats = entry.setBacks += 1;
+      entry.setBack(due);
       place(entry, due);
     }
-  }
-
-  // It was never set back: only what was known of it was wrong.
-  function correct(entry: WheelEntry<Item>): void {
-    entry.last = null;
-    entry.repeats = 0;
-    place(entry, entry.next(seen));
   }
 
   function remove(name: string): void {
@@ -145,7 +121,7 @@ export function createWheel<Item extends RecurringItem>(options: WheelOptions<It
       const next = createNextDue(item.schedule, item.name);
       const due = before !== undefined && before.due <= now() ? before.due : next(now());
       if (due === null) return;
-      const entry: WheelEntry<Item> = { item, next, due, last: null, setBacks: 0, repeats: 0, isGone: false };
+      const entry = new WheelEntry(item, next, due);
       entries.set(item.name, entry);
       heap.push(entry);
       if (heap.first() === entry) armForFirst();
@@ -157,7 +133,10 @@ export function createWheel<Item extends RecurringItem>(options: WheelOptions<It
       seen = now();
       if (seen < before - clockJitterMs) {
         heap.clear();
-        for (const entry of entries.values()) correct(entry);
+        for (const entry of entries.values()) {
+          entry.correct();
+          place(entry, entry.next(seen));
+        }
       }
       timer.rest();
       armForFirst();
@@ -192,8 +171,8 @@ function createTimer(clock: Clock, action: () => void) {
 }
 
 /** A binary heap: the entry of the smallest key is the first. */
-function createHeap<WheelEntry>(keyOf: (entry: WheelEntry) => number) {
-  const entries: WheelEntry[] = [];
+function createHeap<Entry>(keyOf: (entry: Entry) => number) {
+  const entries: Entry[] = [];
   const swap = (one: number, other: number) => {
     const kept = entries[one];
     if (kept === undefined || entries[other] === undefined) return;
@@ -202,9 +181,9 @@ function createHeap<WheelEntry>(keyOf: (entry: WheelEntry) => number) {
   };
   const keyAt = (index: number) => (entries[index] === undefined ? Number.POSITIVE_INFINITY : keyOf(entries[index]));
   return {
-    first: (): WheelEntry | undefined => entries[0],
+    first: (): Entry | undefined => entries[0],
     clear: () => void entries.splice(0),
-    push(entry: WheelEntry): void {
+    push(entry: Entry): void {
       let index = entries.push(entry) - 1;
       for (let parent = (index - 1) >> 1; index > 0 && keyAt(index) < keyAt(parent); parent = (index - 1) >> 1) {
         swap(index, parent);

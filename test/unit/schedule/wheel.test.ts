@@ -16,13 +16,16 @@ interface Started {
 let turning: Wheel<RecurringItem> | null = null;
 afterEach(() => turning?.[Symbol.dispose]());
 
-function turn(clock: FakeClock, aheadMs = () => 0) {
+function turn(clock: FakeClock, { aheadMs = (): number => 0, startMs = 0 } = {}) {
   const started: Started[] = [];
   const skipped = new Map<string, number>();
   const wheel = createWheel<RecurringItem>({
     clock,
     aheadMs,
-    start: ({ name }, dueAt) => void started.push({ name, dueAt, at: clock.now() }),
+    start({ name }, dueAt) {
+      started.push({ name, dueAt, at: clock.now() });
+      if (startMs > 0) clock.hold(startMs);
+    },
     skipped: ({ name }, count) => void skipped.set(name, (skipped.get(name) ?? 0) + count),
   });
   turning = wheel;
@@ -101,6 +104,23 @@ test('starts more in one go where it is behind', async () => {
   expect(Math.max(...perSecond.map(({ at, dueAt }) => at - dueAt))).toBeLessThan(150);
 });
 
+test('where more is due than can be started, each item has its turn', async () => {
+  const clock = new FakeClock('2026-01-01T00:00:00Z');
+  const { wheel, started, skipped } = turn(clock, { startMs: 1 });
+  for (let index = 0; index < 2_000; index += 1) wheel.add({ name: `t${index}`, schedule: every(1_000) });
+  await clock.advance(40_000);
+  const gaps = [...Map.groupBy(started, ({ name }) => name).values()].flatMap((of) =>
+    of.slice(1).map(({ at }, index) => at - (of[index]?.at ?? 0)),
+  );
+  expect(new Set(started.map(({ name }) => name)).size).toBe(2_000);
+  expect(Math.max(...gaps)).toBeLessThan(4_000);
+  expect(started.every(({ dueAt, at }) => at - dueAt < 1_000)).toBe(true);
+  expect(new Set(started.map(({ name, dueAt }) => `${name} ${dueAt}`)).size).toBe(started.length);
+  const counted = started.length + [...skipped.values()].reduce((sum, count) => sum + count, 0);
+  expect(counted).toBeGreaterThan(2_000 * 37);
+  expect(counted).toBeLessThanOrEqual(2_000 * 40);
+});
+
 test('a machine that slept counts what it missed and makes up for none of it', async () => {
   const clock = new FakeClock();
   const { wheel, started, skipped } = turn(clock);
@@ -177,7 +197,7 @@ test('a small step back of the clock, as NTP makes them, repeats nothing', async
 test('goes by another clock where its own is wrong, from the moment that is known', async () => {
   const clock = new FakeClock('2026-01-01T00:00:00Z');
   let aheadMs = 0;
-  const { wheel, started } = turn(clock, () => aheadMs);
+  const { wheel, started } = turn(clock, { aheadMs: () => aheadMs });
   wheel.add({ name: 'shop', schedule: every(minute) });
   aheadMs = hour;
   wheel.retime();
@@ -189,7 +209,7 @@ test('goes by another clock where its own is wrong, from the moment that is know
 test('a correction by the hub is no clock that was set back: due times are named as at all other nodes', async () => {
   const clock = new FakeClock('2026-01-01T01:00:00Z');
   let aheadMs = 0;
-  const { wheel, started } = turn(clock, () => aheadMs);
+  const { wheel, started } = turn(clock, { aheadMs: () => aheadMs });
   wheel.add({ name: 'shop', schedule: every(minute) });
   await clock.advance(3 * minute);
   aheadMs = hour;
