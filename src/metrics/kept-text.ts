@@ -50,9 +50,9 @@ export const partsAtOnce = 3;
 // Prometheus gives up after ten seconds by default, and then has nothing.
 const patienceMs = 1_000;
 const oldestMs = 120_000;
-// It rests four times as long as it was written, but no longer than Prometheus usually waits between two scrapes.
+// It rests four times as long as it was written, on a starved machine up to half a minute.
 const restFactor = 4;
-const longestRestMs = 15_000;
+const longestRestMs = 30_000;
 // What a part is packed to comes in one piece.
 const pieceBytes = 262_144;
 
