@@ -25,8 +25,8 @@ const everySeconds = 10;
 const outages = 5;
 const lookForIncidentsMs = 250;
 const settleMs = 5_000;
-// Until it skips as much as it will go on to.
-const fallBehindMs = 30_000;
+// Until it skips as much as it will go on to, and V8 has compiled most of what runs: that takes two minutes on a quarter of a core.
+const fallBehindMs = 90_000;
 const warmUpMs = 10_000;
 const patienceMs = 180_000;
 // What lags comes in within seconds, or is skipped.
