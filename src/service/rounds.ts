@@ -116,7 +116,7 @@ class RoundCollector implements TargetRounds {
   judge(now: number, until: number, readUntil = now): number {
     let left = mostOneByOne;
     for (let dueAt = this.awaited; dueAt <= until && dueAt <= now; dueAt = this.awaited) {
-      const limit = this.#limitOf(dueAt);
+      const limit = Math.max(dueAt, this.#forgivenUntil) + this.#options.limitMs;
       const limited = readUntil >= limit;
       // Until nodes have said since when they watch, it may be over at any moment.
       if (!limited && this.#awaitsAny(dueAt)) return dueAt <= this.#continuedUntil ? now : limit;
@@ -126,18 +126,7 @@ class RoundCollector implements TargetRounds {
       left -= 1;
       if (left <= 0) this.#skipForgiven(Math.min(until, now), limited);
     }
-    return this.#lookAfter(now);
-  }
-
-  // Where a vote is awaited, nothing happens at the due time: an overloaded hub would look at thousands of rounds for nothing.
-  #lookAfter(now: number): number {
-    const dueAt = this.awaited;
-    const isWaiting = dueAt > now && dueAt > this.#continuedUntil && this.#awaitsAny(dueAt);
-    return isWaiting ? this.#limitOf(dueAt) : dueAt;
-  }
-
-  #limitOf(dueAt: number): number {
-    return Math.max(dueAt, this.#forgivenUntil) + this.#options.limitMs;
+    return this.awaited;
   }
 
   endLate(dueAt: number, late: LateRounds): Promise<void> | void {
