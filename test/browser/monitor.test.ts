@@ -208,6 +208,34 @@ test('the chart zooms by mouse, wheel and keys, keeps its span in the address, a
   expect([tab.complaints, plain.complaints]).toEqual([[], []]);
 });
 
+test('a step that is taken while an answer is on its way stays taken', async (context) => {
+  await using tab = await openTab(await openBrowser(context), url);
+  const { page } = tab;
+  await page.goto('/targets/shop?span=6h');
+  const chart = page.getByRole('application', { name: /Latency over time of de1, us1/ });
+  await chart.focus();
+  const hours = () => {
+    const query = new URL(page.url()).searchParams;
+    return Math.round((Date.parse(query.get('to') ?? '') - Date.parse(query.get('from') ?? '')) / 3_600_000);
+  };
+  let answer = () => {};
+  await page.route('**/series?*', async (route) => {
+    await new Promise<void>((resolve) => (answer = resolve));
+    // It may not be wanted any more.
+    await route.continue().catch(() => {});
+  });
+  for (const expected of [12, 48, 192]) {
+    const asked = page.waitForRequest('**/series?*');
+    await page.keyboard.press('-');
+    await asked;
+    expect(hours()).toBe(expected);
+    await page.keyboard.press('-');
+    answer();
+    await page.waitForTimeout(150);
+  }
+  expect(hours()).toBe(384);
+});
+
 test('the chart shows one node, a log scale and what each node saw, and Back undoes each step', async (context) => {
   const browser = await openBrowser(context);
   await using tab = await openTab(browser, url);

@@ -25,9 +25,8 @@ function begin(place: HTMLElement, url: string): void {
   async function load(): Promise<void> {
     asking.abort();
     asking = new AbortController();
-    const response = await fetch(`${url}${location.search}`, { signal: asking.signal, cache: 'no-cache' });
-    if (!response.ok) return;
-    const series: PlotSeries = await response.json();
+    const series = await seriesAt(`${url}${location.search}`, asking.signal);
+    if (series === null) return;
     newest = Math.max(newest, series.to);
     view = series;
     known = { ...series, lines: series.lines.map((one, index) => ({ ...one, colour: `line-${index % 6}` })) };
@@ -93,6 +92,8 @@ function begin(place: HTMLElement, url: string): void {
 
   let pending = 0;
   function loadSoon(): void {
+    // Its answer would take back every step since it was asked for.
+    asking.abort();
     clearTimeout(pending);
     pending = setTimeout(() => {
       loadQuietly();
@@ -118,6 +119,11 @@ function begin(place: HTMLElement, url: string): void {
     if (known !== null) draw(known);
   });
   loadQuietly();
+}
+
+async function seriesAt(url: string, signal: AbortSignal): Promise<PlotSeries | null> {
+  const response = await fetch(url, { signal, cache: 'no-cache' });
+  return response.ok ? response.json() : null;
 }
 
 // The page was drawn anew because something happened: what stands at a span that was chosen has no news.
