@@ -110,6 +110,7 @@ notify:
   }
   {
     await using _daemon = await startDaemonIn(folder.path, yaml, times);
+    await expect.poll(firing, { ...patience, timeout: 60_000 }).toEqual(isFiring);
     await outlives(2);
     expect(await firing()).toEqual(isFiring);
   }
