@@ -13,7 +13,7 @@ import { tempFolder } from '../support/store.ts';
 import { tcpServer } from '../support/tcp-servers.ts';
 
 const obstacle = natsObstacle();
-const targets = 500;
+const targets = 900;
 const everyMs = 2_000;
 const runMs = 8;
 const restMs = 292;
