@@ -17,6 +17,8 @@ export interface TargetSchedulerOptions {
   readonly aheadMs: () => number;
   /** Takes results, those of each target in the order in which its checks ended. `isNews`: the hub is to read them first. */
   readonly send: (observations: readonly Observation[], isNews: boolean) => void;
+  /** Runs what begins a check; default: at once. */
+  readonly begin?: (check: () => void) => void;
   /** Called when a check begins and when it is over, with the place of its target. */
   readonly onBusy?: (place: number, isBusy: boolean) => void;
 }
@@ -57,7 +59,7 @@ const newsAfterChange = 10;
  * 3. anything else waits for company, up to a second.
  */
 export function watchTargets(options: TargetSchedulerOptions): TargetScheduler {
-  const { agent, clock, startClock = clock, aheadMs, send, onBusy } = options;
+  const { agent, clock, startClock = clock, aheadMs, send, begin = (check) => check(), onBusy } = options;
   const ending = new AbortController();
   const watched = new Map<string, NodeTarget>();
   const outgoing = createOutgoing(clock, send);
@@ -73,7 +75,7 @@ export function watchTargets(options: TargetSchedulerOptions): TargetScheduler {
     if (target.isRunning) return;
     target.isRunning = true;
     onBusy?.(target.assigned.place, true);
-    void check(target, dueAt);
+    begin(() => void check(target, dueAt));
   }
 
   async function check(target: NodeTarget, dueAt: number): Promise<void> {

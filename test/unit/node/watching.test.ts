@@ -190,6 +190,37 @@ test('one that is closed leaves no timer and tells what it has', async () => {
   expect(clock.pending).toBe(0);
 });
 
+test('checks that are due together begin one by one, each as far as it comes without waiting', async () => {
+  const clock = new FakeClock();
+  const steps: string[] = [];
+  const ended = Promise.withResolvers<void>();
+  // In ten slots of a minute.
+  const names = Array.from({ length: 30 }, (_, index) => `t${index}`);
+  watching = watchTargets({
+    agent: {
+      async run({ spec: { host } }) {
+        for (let step = 0; step < 3; step += 1) {
+          steps.push(host);
+          await Promise.resolve();
+        }
+        if (steps.length === 3 * names.length) ended.resolve();
+        return up();
+      },
+    },
+    clock,
+    aheadMs: () => 0,
+    send: () => {},
+    begin: setImmediate,
+  });
+  const slots = { ms: minute / 10, since: 0, beforeMs: minute / 10 };
+  watching.assign(names.map((name) => target(name, { schedule: { kind: 'every', everyMs: minute, slots } })));
+  await clock.advance(minute);
+  await ended.promise;
+  const firsts = steps.filter((_, index) => index % 3 === 0);
+  expect(new Set(firsts).size).toBe(names.length);
+  expect(steps).toEqual(firsts.flatMap((host) => [host, host, host]));
+});
+
 test('nobody waits for what is watched: its checks may be read together', async () => {
   const clock = new FakeClock();
   const { watched, commands } = watch(clock);
