@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { createInTurn, type SerialRunner } from '#kernel/concurrency.ts';
-import { FilePath } from '#kernel/files.ts';
+import { FilePath } from '#kernel/file-path.ts';
 import { WebUrl } from '#kernel/url.ts';
 import { type Incident, type LaterCause, latestCause } from '#monitor/judge/incident.ts';
 import type { Channel, IncidentLink, DeliveryReceipt } from '#monitor/notify/channel.ts';

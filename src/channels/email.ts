@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { z } from 'zod';
-import { FilePath } from '#kernel/files.ts';
+import { FilePath } from '#kernel/file-path.ts';
 import type { ChannelType } from './channel.ts';
 import { createEmlChannel } from './eml.ts';
 import { createSmtpChannel } from './smtp.ts';

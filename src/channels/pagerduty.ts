@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { FilePath } from '#kernel/files.ts';
+import { FilePath } from '#kernel/file-path.ts';
 import { WebUrl } from '#kernel/url.ts';
 import { type Incident, latestCause } from '#monitor/judge/incident.ts';
 import type { Message, DeliveryReceipt } from '#monitor/notify/channel.ts';

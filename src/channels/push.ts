@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { messageOf } from '#kernel/errors.ts';
 import { userAgent } from '#kernel/version.ts';
-import { Duration } from '#kernel/units.ts';
+import { Duration } from '#kernel/unit-schemas.ts';
 import { type Channel, type DeliveryReceipt, type Message, usualAttemptMs } from '#monitor/notify/channel.ts';
 import type { Device } from '#subscriptions/device-store.ts';
 import type { ChannelEnvironment, ChannelType, Contact, PushDevices } from './channel.ts';

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { FilePath } from '#kernel/files.ts';
+import { FilePath } from '#kernel/file-path.ts';
 import { refuseBoth } from '#kernel/refine.ts';
 import type { Secret } from '#kernel/secret.ts';
 import { isWebUrl, SecretUrl } from '#kernel/url.ts';

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { FilePath, type SecretFiles } from '#kernel/files.ts';
+import type { SecretFiles } from '#kernel/files.ts';
+import { FilePath } from '#kernel/file-path.ts';
 import { always, refuseBoth } from '#kernel/refine.ts';
 import { Secret } from '#kernel/secret.ts';
 import { isUrl } from '#kernel/url.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { messageOf } from '#kernel/errors.ts';
-import { FilePath } from '#kernel/files.ts';
+import { FilePath } from '#kernel/file-path.ts';
 import { SecretHeaders } from '#kernel/headers.ts';
 import { always } from '#kernel/refine.ts';
 import type { Message, DeliveryReceipt } from '#monitor/notify/channel.ts';

@@ -1,7 +1,6 @@
 import { isIPv4, isIPv6 } from 'node:net';
 import { domainToASCII } from 'node:url';
 import ipaddr from 'ipaddr.js';
-import { z } from 'zod';
 
 /** The destination of a check, as written (interface 4.1). */
 export interface Endpoint {
@@ -119,31 +118,6 @@ export function formatHostPort(name: string, port: number): string {
 /** A name or address as it stands before `:port`: an IPv6 address in brackets. */
 export function formatHost(name: string): string {
   return name.includes(':') ? `[${name}]` : name;
-}
-
-/**
- * The schema of a `host`: every form that `parseEndpoint` reads, turned into the recorded form by the check type's own
- * `normalise`, which may refuse with a message. The recorded form must normalise to itself.
- */
-export function Host(normalise: (endpoint: Endpoint) => string | { readonly message: string }) {
-  // Zod asks twice for each text: to refine it, then to overwrite it.
-  let last: { readonly text: string; readonly host: string | { readonly message: string } } | null = null;
-  const read = (text: string): string | { readonly message: string } => {
-    if (last?.text === text) return last.host;
-    const parsed = parseEndpoint(text);
-    last = { text, host: parsed.ok ? normalise(parsed) : parsed };
-    return last.host;
-  };
-  return z
-    .string({ error: 'expected a host name, an address, "name:port" or "scheme://name:port"' })
-    .superRefine((text, context) => {
-      const host = read(text);
-      if (typeof host !== 'string') context.addIssue({ code: 'custom', input: text, message: host.message });
-    })
-    .overwrite((text) => {
-      const host = read(text);
-      return typeof host === 'string' ? host : text;
-    });
 }
 
 type HostName = { readonly ok: true; readonly name: string } | EndpointError;

@@ -24,7 +24,8 @@ import { flow } from './flow/index.ts';
 import { heartbeat } from './heartbeat/index.ts';
 import { grpc } from './grpc/index.ts';
 import { http } from './http/index.ts';
-import { type Fact, type Outcome, outcomeOf, type Phase } from './outcome.ts';
+import type { Fact, Outcome, Phase } from './outcome.ts';
+import { outcomeOf } from './outcome-schemas.ts';
 import { mtr } from './mtr/index.ts';
 import { mongodb } from './mongodb/index.ts';
 import { mqtt } from './mqtt/index.ts';
@@ -44,7 +45,8 @@ import { traceroute } from './traceroute/index.ts';
 import { udp } from './udp/index.ts';
 import { websocket } from './websocket/index.ts';
 
-export { AddressRange, addressRules, type AddressFamily, addressObjection, type Policy } from './address.ts';
+export { addressRules, type AddressFamily, addressObjection, type Policy } from './address.ts';
+export { AddressRange } from './address-range.ts';
 export { askEngine } from './docker/engine.ts';
 export { probeFindings } from './as-probe.ts';
 export type {
@@ -63,12 +65,14 @@ export { warmUpDocument } from './evidence/warm-up.ts';
 export { familyTimes } from './families.ts';
 export type { Gate } from './gate.ts';
 export { NodeInfo, type NodeSelection, ownNodeName, shownNode } from './node-info.ts';
-export { failed, Failure, failure, FailureCode, FailureSource, unfinishedOutcome } from './outcome.ts';
+export { failed, failure, unfinishedOutcome } from './outcome.ts';
+export { Failure, FailureCode, FailureSource } from './outcome-schemas.ts';
 export type { Outcome, Phase } from './outcome.ts';
 export type { MeasuredValue } from './measured-value.ts';
-export { PatternText } from './pattern.ts';
-export { PluginCommands } from './plugin/commands.ts';
-export { isAlerting, parseThresholdRange, ThresholdText } from './threshold-range.ts';
+export { PatternText } from './pattern-schema.ts';
+export { PluginCommands } from './plugin/command-schemas.ts';
+export { isAlerting, parseThresholdRange } from './threshold-range.ts';
+export { ThresholdText } from './threshold-text.ts';
 export { createResolver, type Resolver } from './resolver.ts';
 export { lookUpServices } from './service-records.ts';
 

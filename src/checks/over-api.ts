@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { Duration } from '#kernel/units.ts';
-import { PayloadHex, PayloadText } from './payload.ts';
-import { Tls } from './stream/tls.ts';
+import { Duration } from '#kernel/unit-schemas.ts';
+import { PayloadHex, PayloadText } from './payload-schemas.ts';
+import { Tls } from './stream/tls-schemas.ts';
 
 // Parts of the options that checks take over the API, where strangers give them. Each type's own list leaves out what could be used
 // against others (requests that change something, bytes of the caller's choice, further addresses), what tells of a node's network, and

@@ -1,6 +1,5 @@
 import { createRequire } from 'node:module';
 import type * as Re2 from 're2js';
-import { z } from 'zod';
 import { messageOf } from '#kernel/errors.ts';
 import { NewestEntries } from '#kernel/newest-entries.ts';
 
@@ -39,21 +38,6 @@ export function compilePattern(source: string, { lines = false }: PatternOptions
   return pattern;
 }
 
-/** The schema of a pattern in a configuration. */
-export function PatternText(options: PatternOptions = {}) {
-  return z
-    .string()
-    .min(1)
-    .max(1_000)
-    .superRefine((text, context) => {
-      try {
-        compile(text, options.lines === true);
-      } catch (error) {
-        context.addIssue({ code: 'custom', input: text, message: messageOf(error) });
-      }
-    });
-}
-
 function wrap(regex: Re2.RE2JS, lines: boolean): Pattern {
   const test = (text: string) => regex.test(text);
   return {
@@ -80,7 +64,8 @@ function library(): typeof Re2 {
 // Look-arounds ahead and references to groups are what no automaton can do.
 const backtracking = /\(\?[=!]|\\[1-9]|\\k</;
 
-function compile(source: string, lines: boolean): Re2.RE2JS {
+/** The same, of a pattern that is not used again. */
+export function compile(source: string, lines: boolean): Re2.RE2JS {
   const { RE2JS } = library();
   const why = 'cannot run in linear time: look-aheads and references to groups are not supported';
   const bare = source.replaceAll(/\\[^1-9k]/g, '');

@@ -1,5 +1,3 @@
-import { z } from 'zod';
-
 /** The values that raise an alert: those outside the bounds, which belong to the range themselves, or those inside. */
 export interface ThresholdRange {
   readonly from: number;
@@ -26,10 +24,3 @@ export function parseThresholdRange(text: string): ThresholdRange | null {
 export function isAlerting(value: number, { from, to, alertsInside }: ThresholdRange): boolean {
   return (value >= from && value <= to) === alertsInside;
 }
-
-/** A threshold range as a text of the configuration. */
-export const ThresholdText = z
-  .union([z.string().max(64), z.number().transform(String)])
-  .refine((text) => parseThresholdRange(text) !== null, {
-    error: 'expected a threshold range as plugins write it, such as "10", "10:", "~:10", "10:20" or "@10:20"',
-  });

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyPluginAsync } from 'fastify';
 import { z } from 'zod';
 import type { GatheredEvidence } from '#history/evidence.ts';
-import { Duration } from '#kernel/units.ts';
+import { Duration } from '#kernel/unit-schemas.ts';
 import type { Silence, SilenceRequest } from '#monitor/suppress/silence.ts';
 import type { ListedDelivery } from '#monitor/judge/delivery.ts';
 import { type Incident, isAboutUs, latestCause } from '#monitor/judge/incident.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Selection } from '#history/reader.ts';
-import { Duration } from '#kernel/units.ts';
+import { Duration } from '#kernel/unit-schemas.ts';
 
 // What the history routes read from the query of a call; their document is made from it.
 

@@ -2,7 +2,8 @@ import type { z } from 'zod';
 import type { Gate, PinnedAddress, GateRefusal } from '#checks/gate.ts';
 import { http } from '#checks/http/index.ts';
 import type { Detail } from '#checks/http/detail.ts';
-import { failure, type Outcome, outcomeOf } from '#checks/outcome.ts';
+import { failure, type Outcome } from '#checks/outcome.ts';
+import { outcomeOf } from '#checks/outcome-schemas.ts';
 import { type Clock, systemClock } from '#kernel/clock.ts';
 import { seededRandom } from './seeded-random.ts';
 

@@ -2,7 +2,7 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
 import type { Capability, Outcome } from '#checks/index.ts';
-import { outcomeOf } from '#checks/outcome.ts';
+import { outcomeOf } from '#checks/outcome-schemas.ts';
 import { ping } from '#checks/ping/index.ts';
 import type { NetworkNamespace } from './network-namespace.ts';
 

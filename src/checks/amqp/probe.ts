@@ -2,13 +2,14 @@ import type { Socket } from 'node:net';
 import type { ProbeContext, ProbeEnvironment } from '../check.ts';
 import { nothingFound, type ServerDetail } from '../database/detail.ts';
 import { OpenStream } from '../database/open-stream.ts';
-import { asksForTls } from '../database/options.ts';
+import { asksForTls } from '../database/ports.ts';
 import { EarlyEnd, inSession } from '../database/session.ts';
 import { endpointOf } from '../endpoint.ts';
 import { type Failure, failure, type Outcome } from '../outcome.ts';
 import { converseOver, type Talk } from '../stream/talk.ts';
 import type { OpenAmqpClient } from './client.ts';
-import { ports, type Spec } from './spec.ts';
+import type { Spec } from './spec.ts';
+import { ports } from './ports.ts';
 
 /** Signs in, and declares a queue passively (AMQP 0-9-1, class queue): nothing is made or changed. */
 export async function probe(

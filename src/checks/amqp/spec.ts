@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import { always, refuseBoth } from '#kernel/refine.ts';
-import { ServerHost, serverOptions, type ServerPorts } from '../database/options.ts';
-
-export const ports: ServerPorts = { plain: 5_672, scheme: 'amqp', secure: { scheme: 'amqps', port: 5_671 } };
+import { ServerHost, serverOptions } from '../database/options.ts';
+import { ports } from './ports.ts';
 
 const Count = z.int().min(0).max(1e9);
 const Range = z.strictObject({

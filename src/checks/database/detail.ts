@@ -1,19 +1,9 @@
-import { z } from 'zod';
 import type { OutcomeTable } from '../check.ts';
 import type { Outcome } from '../outcome.ts';
-import { TlsConnection, tlsLines } from '../stream/tls.ts';
+import { tlsLines } from '../stream/tls.ts';
+import type { ServerDetail } from './detail-schema.ts';
 
-/** What was found of a server that was signed in to. */
-export const ServerDetail = z.strictObject({
-  tls: TlsConnection.nullable(),
-  /** The version that it names, one line; null if it names none, or it did not come to that. */
-  server: z.string().max(200).nullable(),
-  /** The value that was asked for, as text on one line; null if there was none. */
-  value: z.string().max(200).nullable(),
-  /** How many rows, or messages, there were; null if that was not asked. */
-  rows: z.int().min(0).nullable(),
-});
-export type ServerDetail = z.output<typeof ServerDetail>;
+export type { ServerDetail } from './detail-schema.ts';
 
 export const nothingFound = (): ServerDetail => ({ tls: null, server: null, value: null, rows: null });
 

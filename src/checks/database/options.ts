@@ -1,24 +1,13 @@
 import { z } from 'zod';
-import { FilePath } from '#kernel/files.ts';
-import { Duration } from '#kernel/units.ts';
-import { type Endpoint, formatHostPort, Host, portOf } from '../endpoint.ts';
-import { PatternText } from '../pattern.ts';
-import { Tls } from '../stream/tls.ts';
+import { FilePath } from '#kernel/file-path.ts';
+import { Duration } from '#kernel/unit-schemas.ts';
+import { formatHostPort, portOf } from '../endpoint.ts';
+import { Host } from '../host-schema.ts';
+import { PatternText } from '../pattern-schema.ts';
+import { Tls } from '../stream/tls-schemas.ts';
 
 // Options of the types that sign in to a server.
-
-/** The ports of a kind of server, and the scheme of its URLs with TLS. */
-export interface ServerPorts {
-  readonly plain: number;
-  readonly scheme: string;
-  /** Null if no scheme asks for TLS. */
-  readonly secure: { readonly scheme: string; readonly port: number } | null;
-}
-
-/** Whether the scheme of a host asks for TLS. */
-export function asksForTls({ scheme }: Pick<Endpoint, 'scheme'>, { secure }: ServerPorts): boolean {
-  return secure !== null && scheme === secure.scheme;
-}
+import { asksForTls, type ServerPorts } from './ports.ts';
 
 /** A name or an address with a port; recorded with the scheme if that asks for TLS. */
 export function ServerHost(ports: ServerPorts) {

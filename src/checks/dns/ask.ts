@@ -5,7 +5,7 @@ import { formatHostPort } from '../endpoint.ts';
 import { type Failure, failure, toSeconds } from '../outcome.ts';
 import { encodeQuery, type DnsMessage, type Question, readMessage } from './message.ts';
 import { queryEncrypted, type Encryption, type EncryptedQuery } from './secured.ts';
-import type { Protocol } from './spec.ts';
+import type { Protocol } from './record-types.ts';
 import { askOverStream } from './stream.ts';
 
 /** A name server to ask, and how to judge the connection to it. */

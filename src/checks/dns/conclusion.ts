@@ -1,9 +1,12 @@
 import { isIP } from 'node:net';
 import { failed, failure, type Failure, type Outcome } from '../outcome.ts';
-import { answersOf, type Detail } from './detail.ts';
+import type { Detail } from './detail.ts';
+import { answersOf } from './answers.ts';
 import { type DnsAnswer, type QueryResult, nameOf } from './ask.ts';
 import { mismatch } from './expectation.ts';
-import { askedTypes, RecordType, type Spec } from './spec.ts';
+import type { Spec } from './spec.ts';
+import { recordTypes } from './record-types.ts';
+import { askedTypes } from './question.ts';
 
 /** What the answers to a check's questions come to. */
 export function conclude(
@@ -62,9 +65,9 @@ function faultOf(spec: Spec, asked: readonly QueryResult[], chosen: DnsAnswer, d
   }
   const accepted = expect?.rcode !== undefined && rcode !== 'NOERROR';
   if (!accepted) {
-    const wanted = RecordType.options.filter((type) => expect?.[type] !== undefined);
+    const wanted = recordTypes.filter((type) => expect?.[type] !== undefined);
     const empty = !detail.records.some((record) => askedTypes(spec).some((type) => type === record.type));
-    const unwanted = RecordType.options.filter((type) => expect?.not?.[type] !== undefined);
+    const unwanted = recordTypes.filter((type) => expect?.not?.[type] !== undefined);
     const looked = new Set([...wanted, ...unwanted]);
     const needed = asked.filter((one) => empty || looked.has(one.question.type));
     const [worst] = failuresOf(needed, spec);

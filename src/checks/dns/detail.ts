@@ -1,9 +1,7 @@
 import { z } from 'zod';
-import { Certificate } from '../certificate.ts';
-import type { ResourceRecord } from './message.ts';
+import { Certificate } from '../certificate-schema.ts';
+import { mostRecords } from './record-types.ts';
 import { Protocol } from './spec.ts';
-
-const mostRecords = 100;
 
 const Texts = z.array(z.string().max(2_000)).max(mostRecords);
 const Ttl = z
@@ -40,32 +38,3 @@ export const Detail = z.strictObject({
   problems: z.array(z.string().max(200)).max(2),
 });
 export type Detail = z.output<typeof Detail>;
-
-type RecordText = Pick<ResourceRecord, 'type' | 'data'> & { readonly ttl: number | null };
-type Answers = Pick<Detail, 'A' | 'AAAA' | 'PTR' | 'TTL' | 'records'>;
-
-/** The part of a detail that is made of records. */
-export function answersOf(records: readonly RecordText[], reverse: boolean): Answers {
-  const kept = distinct(records).slice(0, mostRecords);
-  const ttls = kept.flatMap(({ ttl }) => (ttl === null ? [] : [ttl]));
-  return {
-    A: dataOf(kept, 'A'),
-    AAAA: dataOf(kept, 'AAAA'),
-    PTR: reverse ? dataOf(kept, 'PTR') : null,
-    TTL: ttls.length === 0 ? null : Math.min(...ttls),
-    records: kept.map(({ type, data, ttl }) => ({ type, data, ttl })),
-  };
-}
-
-function dataOf(records: readonly RecordText[], type: string): string[] {
-  return records.filter((record) => record.type === type).map(({ data }) => data);
-}
-
-// The aliases of a name come with the answer to each question about it.
-function distinct(records: readonly RecordText[]): readonly RecordText[] {
-  const seen = new Set<string>();
-  return records.filter(({ type, data }) => {
-    const key = `${type} ${data}`;
-    return seen.has(key) ? false : seen.add(key);
-  });
-}

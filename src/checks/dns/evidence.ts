@@ -1,6 +1,7 @@
 import { endpointOf } from '../endpoint.ts';
 import type { EvidencePlan } from '../evidence/plan.ts';
-import { askedName, askedTypes, portFor, type Spec } from './spec.ts';
+import type { Spec } from './spec.ts';
+import { askedName, askedTypes, portFor } from './question.ts';
 
 /** The answers of all name servers concerned, and the path to the one that is asked and its TLS, if the spec names it. */
 export function evidence(spec: Spec): EvidencePlan {

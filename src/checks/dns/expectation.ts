@@ -2,7 +2,8 @@ import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import { singleLine } from '#kernel/text.ts';
 import { type Failure, failure } from '../outcome.ts';
-import { type DnsExpectation, RecordType } from './spec.ts';
+import type { DnsExpectation } from './spec.ts';
+import { recordTypes, type RecordType } from './record-types.ts';
 
 interface ComparableRecord {
   readonly type: string;
@@ -11,7 +12,7 @@ interface ComparableRecord {
 
 /** Where the records differ from what was expected: the first record type that does, or null. */
 export function mismatch(expect: DnsExpectation, records: readonly ComparableRecord[]): Failure | null {
-  for (const type of RecordType.options) {
+  for (const type of recordTypes) {
     const expected = expect[type];
     const actual = records.filter((record) => record.type === type).map(({ data }) => data);
     const unwanted = expect.not?.[type]?.map((data) => comparable(type, data)) ?? [];

@@ -5,7 +5,8 @@ import { Detail } from './detail.ts';
 import { evidence } from './evidence.ts';
 import { lines } from './lines.ts';
 import { apiOptions } from './over-api.ts';
-import { longestMs, Spec } from './spec.ts';
+import { Spec } from './spec.ts';
+import { longestMs } from './question.ts';
 import { fromRow, shape, toRow } from './row.ts';
 import { table } from './table.ts';
 

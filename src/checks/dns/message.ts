@@ -10,7 +10,7 @@ import {
 } from 'dns-packet';
 import { messageOf } from '#kernel/errors.ts';
 import { singleLine } from '#kernel/text.ts';
-import type { RecordType } from './spec.ts';
+import type { RecordType } from './record-types.ts';
 import { frameFault, skipName } from './frame.ts';
 import { dataOf, typeOf } from './record-data.ts';
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { ApiTimeout } from '../over-api.ts';
-import { Tls } from '../stream/tls.ts';
+import { Tls } from '../stream/tls-schemas.ts';
 import { Spec } from './spec.ts';
 
 export const apiOptions = z

@@ -9,7 +9,8 @@ import { ask, type QueryResult, type ResolverQueryOptions, nameOf, type NameServ
 import type { Detail } from './detail.ts';
 import { conclude } from './conclusion.ts';
 import type { Question } from './message.ts';
-import { askedName, askedTypes, controlQueryMs, portFor, type Spec } from './spec.ts';
+import type { Spec } from './spec.ts';
+import { askedName, askedTypes, controlQueryMs, portFor } from './question.ts';
 
 /** The node's own name servers as `dns.getServers()` writes them, in the order they are asked. */
 export type OwnServers = () => readonly string[];

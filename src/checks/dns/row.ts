@@ -1,8 +1,9 @@
 import { z } from 'zod';
 import { singleLine } from '#kernel/text.ts';
 import { failed, failure, type Outcome } from '../outcome.ts';
-import { answersOf, type Detail } from './detail.ts';
-import { RecordType } from './spec.ts';
+import type { Detail } from './detail.ts';
+import { answersOf } from './answers.ts';
+import { recordTypes } from './record-types.ts';
 
 /** A row as we send it over the API. */
 export const shape = z
@@ -39,7 +40,7 @@ function listsOf(records: Detail['records']): Record<string, string[]> {
 
 const Texts = z.array(z.string()).nullish();
 const Row = z.looseObject({
-  ...Object.fromEntries(RecordType.options.map((type) => [type, Texts])),
+  ...Object.fromEntries(recordTypes.map((type) => [type, Texts])),
   TTL: z
     .int()
     .min(0)
@@ -52,7 +53,7 @@ export function fromRow(row: unknown): Outcome<Detail> | null {
   const [read] = z.tuple([Row]).safeParse(row).data ?? [];
   if (read === undefined || (!Array.isArray(read['A']) && !Array.isArray(read['AAAA']))) return null;
   const ttl = read.TTL ?? null;
-  const records = RecordType.options.flatMap((type) => textsOf(read[type]).map((data) => ({ type, data, ttl })));
+  const records = recordTypes.flatMap((type) => textsOf(read[type]).map((data) => ({ type, data, ttl })));
   const detail = {
     ...answersOf(records, Array.isArray(read['PTR'])),
     rcode: null,

@@ -1,29 +1,16 @@
 import { isIP } from 'node:net';
-import ipaddr from 'ipaddr.js';
 import { z } from 'zod';
-import { Duration } from '#kernel/units.ts';
-import { type Endpoint, endpointOf, formatHostPort, Host } from '../endpoint.ts';
-import { Tls } from '../stream/tls.ts';
+import { Duration } from '#kernel/unit-schemas.ts';
+import { type Endpoint, formatHostPort } from '../endpoint.ts';
+import { Host } from '../host-schema.ts';
+import { Tls } from '../stream/tls-schemas.ts';
+import { askedTypes } from './question.ts';
+import { protocols, recordTypes } from './record-types.ts';
 
-export const RecordType = z.enum([
-  'A',
-  'AAAA',
-  'MX',
-  'TXT',
-  'NS',
-  'CNAME',
-  'SOA',
-  'PTR',
-  'CAA',
-  'SRV',
-  'DS',
-  'DNSKEY',
-  'TLSA',
-  'SVCB',
-  'HTTPS',
-  'NAPTR',
-]);
-export type RecordType = z.infer<typeof RecordType>;
+const RecordType = z.enum(recordTypes);
+
+/** How a name server is asked. */
+export const Protocol = z.enum(protocols);
 
 // One value may be written without a list around it.
 const Values = z.codec(
@@ -73,10 +60,6 @@ export const DnsExpectation = Records.extend({
 });
 export type DnsExpectation = z.output<typeof DnsExpectation>;
 
-/** How a name server is asked. */
-export const Protocol = z.enum(['udp', 'tcp', 'tls', 'https']);
-export type Protocol = z.infer<typeof Protocol>;
-
 // A scheme is taken for what it says nowhere else: better none than one that is passed over.
 function serverOf({ scheme, name, port, path }: Endpoint): string | { readonly message: string } {
   if (scheme === 'https' || scheme === 'tls' || path !== null)
@@ -120,7 +103,7 @@ export const Spec = z
     if (spec.path !== undefined && spec.protocol !== 'https') say('path', 'needs "protocol: https"');
     if (spec.tls !== undefined && !isEncrypted) say('tls', 'needs "protocol: tls" or "https"');
     const asked = askedTypes(spec);
-    for (const type of RecordType.options) {
+    for (const type of recordTypes) {
       if (asked.includes(type) || type === 'CNAME') continue;
       const remedy = isIP(spec.host) === 0 ? `: add "record: ${type}"` : '';
       const message = `${type} records are not asked for${remedy}`;
@@ -131,39 +114,3 @@ export const Spec = z
     }
   });
 export type Spec = z.output<typeof Spec>;
-
-/**
- * Milliseconds that a probe may take: the questions' time, and before it as much to resolve the name server's name if it has one, or
- * after it up to two seconds for the control question.
- */
-export function longestMs({ timeout, resolver }: Spec): number {
-  if (resolver === undefined) return timeout + controlQueryMs(timeout);
-  return isIP(endpointOf(resolver).name) === 0 ? 2 * timeout : timeout;
-}
-
-/** How long the control question may take, of a check with this timeout; in milliseconds. */
-export function controlQueryMs(timeout: number): number {
-  return Math.min(timeout, 2_000);
-}
-
-/** The record types that a check asks for, one question each. */
-export function askedTypes({ host, record }: Pick<Spec, 'host' | 'record'>): readonly RecordType[] {
-  if (record !== undefined) return [record];
-  return isIP(host) === 0 ? ['A', 'AAAA'] : ['PTR'];
-}
-
-/** The name to ask for: that of the reverse zones for an address (RFC 1035, section 3.5; RFC 3596, section 2.5). */
-export function askedName(host: string): string {
-  if (isIP(host) === 0) return host;
-  const address = ipaddr.parse(host);
-  const bytes = address.toByteArray();
-  if (address.kind() === 'ipv4') return `${bytes.toReversed().join('.')}.in-addr.arpa`;
-  const nibbles = bytes.flatMap((byte) => [byte >> 4, byte & 0xf]).toReversed();
-  return `${nibbles.map((nibble) => nibble.toString(16)).join('.')}.ip6.arpa`;
-}
-
-/** The port of a name server that is asked by this protocol. */
-export function portFor(protocol: Protocol): number {
-  if (protocol === 'https') return 443;
-  return protocol === 'tls' ? 853 : 53;
-}

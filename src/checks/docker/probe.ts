@@ -1,33 +1,12 @@
-import { z } from 'zod';
 import { type Clock, deadline } from '#kernel/clock.ts';
-import { readJson } from '#kernel/json.ts';
 import { singleLine } from '#kernel/text.ts';
 import { formatDuration } from '#kernel/units.ts';
 import type { ProbeContext, ProbeEnvironment, Prober } from '../check.ts';
 import { failed, type Failure, failure, type Outcome, toSeconds } from '../outcome.ts';
+import type { Container } from './container.ts';
 import type { Detail } from './detail.ts';
 import { askEngine } from './engine.ts';
 import type { Spec } from './spec.ts';
-
-// Of what the engine says, what is used here (Docker Engine API, ContainerInspect).
-const Container = z.object({
-  State: z.object({
-    Status: z.string(),
-    Running: z.boolean().default(false),
-    OOMKilled: z.boolean().default(false),
-    ExitCode: z.int().default(0),
-    Error: z.string().default(''),
-    Health: z
-      .object({
-        Status: z.string(),
-        Log: z.array(z.object({ Output: z.string().default('') })).nullish(),
-      })
-      .nullish(),
-  }),
-  Config: z.object({ Image: z.string().default('') }).nullish(),
-  RestartCount: z.int().min(0).default(0),
-});
-type Container = z.output<typeof Container>;
 
 /** Starts the type on a node, with the socket that its own configuration names. */
 export async function startDocker({ clock, dockerSocket }: ProbeEnvironment): Promise<Prober<Spec, Detail>> {
@@ -68,7 +47,9 @@ async function probe(
     const seconds = toSeconds(clock.elapsed() - start);
     const known = { seconds, phases: { query: seconds } };
     if (answer.status === 404) return failed(failure('target', 'status', `there is no container ${host}`), known);
-    const container = answer.status === 200 ? readJson(Container, answer.text) : null;
+    // Loaded with the first answer: most nodes have no engine.
+    const { readContainer } = await import('./container.ts');
+    const container = answer.status === 200 ? readContainer(answer.text) : null;
     if (container === null) {
       const said = `the engine answered with status ${answer.status}: ${singleLine(answer.text, 100)}`;
       return failed(failure('third_party', 'protocol', said), known);

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { Duration } from '#kernel/units.ts';
+import { Duration } from '#kernel/unit-schemas.ts';
 import { oneOrMore } from '../one-or-more.ts';
 
 const State = z.enum(['created', 'running', 'paused', 'restarting', 'removing', 'exited', 'dead']);

@@ -1,10 +1,27 @@
-import { z } from 'zod';
+import { isRecord, parseJson } from '#kernel/json.ts';
 
 /** Which RDAP servers know which domains (RFC 9224, section 4). */
-export const ServerList = z.object({
-  services: z.array(z.tuple([z.array(z.string()), z.array(z.string())])).max(10_000),
-});
-export type ServerList = z.output<typeof ServerList>;
+export interface ServerList {
+  readonly services: readonly ServerEntry[];
+}
+
+type ServerEntry = readonly [names: readonly string[], urls: readonly string[]];
+
+const mostEntries = 10_000;
+
+/** Reads such a list; null if the text is none. */
+export function readServerList(text: string): ServerList | null {
+  const list = parseJson(text);
+  if (!isRecord(list)) return null;
+  const { services } = list;
+  return Array.isArray(services) && services.length <= mostEntries && services.every(isEntry) ? { services } : null;
+}
+
+const isEntry = (entry: unknown): entry is ServerEntry =>
+  Array.isArray(entry) && entry.length === 2 && entry.every(isTexts);
+
+const isTexts = (texts: unknown): texts is string[] =>
+  Array.isArray(texts) && texts.every((text) => typeof text === 'string');
 
 /**
  * The base address of the server that a list names for a domain, for the longest name that fits (RFC 9224, section 4); null if it

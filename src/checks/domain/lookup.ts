@@ -1,10 +1,9 @@
-import { readJson } from '#kernel/json.ts';
 import type { ProbeEnvironment } from '../check.ts';
 import { type Failure, failure, thirdPartyFailure } from '../outcome.ts';
 import { type FetchResult, fetchDocument } from '../http/fetch.ts';
 import type { Network } from '../reach.ts';
 import { createRemembered, type CacheableValue } from '../remembered.ts';
-import { ServerList, serverFor } from './bootstrap.ts';
+import { readServerList, serverFor, type ServerList } from './bootstrap.ts';
 import { readRegistration, type DomainRegistration } from './registration.ts';
 import type { Spec } from './spec.ts';
 import { askWhois } from './whois.ts';
@@ -22,6 +21,9 @@ export interface RegistrationAnswer {
   readonly asking: Pick<FetchResult, 'address' | 'phases' | 'seconds'> | null;
 }
 
+/** What to look up, and whom to ask. */
+export type LookupSpec = Pick<Spec, 'host' | 'server' | 'bootstrap' | 'whois'>;
+
 /** A registry's answer, or why there is none. */
 export type LookupResult =
   | ({ readonly ok: true } & RegistrationAnswer)
@@ -29,7 +31,7 @@ export type LookupResult =
 
 /** Asks registries, and not often. */
 export interface RegistrationLookup {
-  lookUp(spec: Spec, network: Network): Promise<LookupResult>;
+  lookUp(spec: LookupSpec, network: Network): Promise<LookupResult>;
 }
 
 const minute = 60_000;
@@ -71,7 +73,7 @@ export function createLookup(environment: ProbeEnvironment): RegistrationLookup 
     return { value: before?.ok === true ? before : read, keepMs: listRetryMs };
   }
 
-  async function serverOf({ host, server, bootstrap }: Spec, network: Network): Promise<string | Failure | null> {
+  async function serverOf({ host, server, bootstrap }: LookupSpec, network: Network): Promise<string | Failure | null> {
     if (server !== undefined) return server;
     const read = await lists.of(bootstrap, network.signal, async (before) => findList(bootstrap, network, before));
     if (!read.ok) return read.failure;
@@ -80,7 +82,11 @@ export function createLookup(environment: ProbeEnvironment): RegistrationLookup 
     return null;
   }
 
-  async function ask(spec: Spec, network: Network, before: LookupResult | null): Promise<CacheableValue<LookupResult>> {
+  async function ask(
+    spec: LookupSpec,
+    network: Network,
+    before: LookupResult | null,
+  ): Promise<CacheableValue<LookupResult>> {
     const server = await serverOf(spec, network);
     if (server === null) return askByWhois(spec, network, before);
     if (typeof server !== 'string') return { value: orBefore(before, server, clock.now()), keepMs: listRetryMs };
@@ -103,7 +109,7 @@ export function createLookup(environment: ProbeEnvironment): RegistrationLookup 
   }
 
   async function askByWhois(
-    { host, whois }: Spec,
+    { host, whois }: LookupSpec,
     network: Network,
     before: LookupResult | null,
   ): Promise<CacheableValue<LookupResult>> {
@@ -147,7 +153,7 @@ function readList(url: string, fetched: FetchResult): List {
   if (!fetched.ok) return { ok: false, failure: thirdPartyFailure(whose, fetched.failure) };
   const { status } = fetched.head;
   if (status !== 200) return { ok: false, failure: failure('third_party', 'status', `${whose}: status ${status}`) };
-  const list = readJson(ServerList, fetched.content.toString('utf8'));
+  const list = readServerList(fetched.content.toString('utf8'));
   if (list !== null) return { ok: true, list };
   return { ok: false, failure: failure('third_party', 'protocol', `${whose} cannot be read`) };
 }

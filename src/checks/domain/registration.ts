@@ -1,6 +1,5 @@
-import { z } from 'zod';
 import { singleLine } from '#kernel/text.ts';
-import { readJson } from '#kernel/json.ts';
+import { isRecord, parseJson } from '#kernel/json.ts';
 
 /** The registration data of a domain. */
 export interface DomainRegistration {
@@ -12,48 +11,47 @@ export interface DomainRegistration {
   readonly domain: string | null;
 }
 
-// RFC 9083, sections 4.5, 5.1 and 5.3: what is not looked at may be anything.
-const Domain = z.object({
-  objectClassName: z.literal('domain'),
-  ldhName: z.string().optional().catch(undefined),
-  status: z.array(z.string()).catch([]),
-  events: z.array(z.object({ eventAction: z.string(), eventDate: z.string() }).or(z.null()).catch(null)).catch([]),
-  entities: z
-    .array(
-      z
-        .object({ roles: z.array(z.string()).catch([]), vcardArray: z.unknown() })
-        .or(z.null())
-        .catch(null),
-    )
-    .catch([]),
-});
-
 const mostStatuses = 20;
 
-/** Reads the answer of an RDAP server about a domain; null if it is none. */
+/**
+ * Reads the answer of an RDAP server about a domain (RFC 9083, sections 4.5, 5.1 and 5.3); null if it is none. What is not looked at
+ * may be anything.
+ */
 export function readRegistration(content: Buffer): DomainRegistration | null {
-  const domain = readJson(Domain, content.toString('utf8'));
-  if (domain === null) return null;
+  const domain = parseJson(content.toString('utf8'));
+  if (!isRecord(domain) || domain['objectClassName'] !== 'domain') return null;
   const { status, events, entities, ldhName } = domain;
-  const dateOf = (action: string) => {
-    const date = events.find((event) => event?.eventAction.toLowerCase() === action)?.eventDate;
+  const dates = recordsOf(events).flatMap(({ eventAction: action, eventDate: date }) =>
+    typeof action === 'string' && typeof date === 'string' ? [{ action: action.toLowerCase(), date }] : [],
+  );
+  const dateOf = (wanted: string) => {
+    const date = dates.find(({ action }) => action === wanted)?.date;
     const at = date === undefined ? Number.NaN : Date.parse(date);
     // What JavaScript can write as a date.
     return Math.abs(at) <= 8.64e15 ? at : null;
   };
-  const registrar = entities.find((entity) => entity?.roles.includes('registrar') === true);
+  const registrar = recordsOf(entities).find(({ roles }) => textsOf(roles).includes('registrar'));
   return {
     expiresAt: dateOf('expiration') ?? dateOf('registrar expiration'),
-    registrar: nameOf(registrar?.vcardArray),
-    status: status.slice(0, mostStatuses).map((word) => singleLine(word)),
-    domain: ldhName === undefined ? null : singleLine(ldhName).toLowerCase().replace(/\.$/, ''),
+    registrar: nameOf(registrar?.['vcardArray']),
+    status: textsOf(status)
+      .slice(0, mostStatuses)
+      .map((word) => singleLine(word)),
+    domain: typeof ldhName !== 'string' ? null : singleLine(ldhName).toLowerCase().replace(/\.$/, ''),
   };
 }
 
-// jCard (RFC 7095): ["vcard", [[name, parameters, type, value], ...]].
-const Card = z.tuple([z.literal('vcard'), z.array(z.array(z.unknown()))]);
+const recordsOf = (value: unknown) => (Array.isArray(value) ? value.filter(isRecord) : []);
 
+function textsOf(value: unknown): readonly string[] {
+  return Array.isArray(value) && value.every((text) => typeof text === 'string') ? value : [];
+}
+
+// jCard (RFC 7095): ["vcard", [[name, parameters, type, value], ...]].
 function nameOf(card: unknown): string | null {
-  const value = Card.safeParse(card).data?.[1].find(([name]) => name === 'fn')?.[3];
+  if (!Array.isArray(card) || card.length !== 2 || card[0] !== 'vcard') return null;
+  const properties: unknown = card[1];
+  if (!Array.isArray(properties) || !properties.every((property) => Array.isArray(property))) return null;
+  const value: unknown = properties.find(([name]) => name === 'fn')?.[3];
   return typeof value === 'string' && value !== '' ? singleLine(value) : null;
 }

@@ -1,16 +1,13 @@
-import { isIP } from 'node:net';
 import { z } from 'zod';
-import { registeredDomain } from '#kernel/registered-domain.ts';
-import { Duration } from '#kernel/units.ts';
+import { Duration } from '#kernel/unit-schemas.ts';
 import { BareWebUrl } from '#kernel/url.ts';
-import { type Endpoint, formatHost, formatHostPort, Host } from '../endpoint.ts';
-
-/** The list of IANA: which RDAP server knows the domains under which name (RFC 9224). */
-const ianaList = 'https://data.iana.org/rdap/dns.json';
+import { formatHost, formatHostPort } from '../endpoint.ts';
+import { Host } from '../host-schema.ts';
+import { registeredName, standardSources } from './registered-name.ts';
 
 export const Spec = z.strictObject({
   type: z.literal('domain'),
-  host: Host(registered).describe(
+  host: Host(registeredName).describe(
     'A domain, or any name under it: "www.example.co.uk" stands for "example.co.uk". A scheme, port and path are left out.',
   ),
   timeout: Duration({ min: '100ms', max: '60s' })
@@ -20,10 +17,10 @@ export const Spec = z.strictObject({
     .optional()
     .describe('The RDAP server to ask. Default: the one that the list names.'),
   bootstrap: BareWebUrl('expected the address of a list of RDAP servers, such as "https://data.iana.org/rdap/dns.json"')
-    .default(ianaList)
+    .default(standardSources.bootstrap)
     .describe('The list of RDAP servers (RFC 9224), which is kept for a day.'),
   whois: Host(({ name, port }) => (port === null ? formatHost(name) : formatHostPort(name, port)))
-    .default('whois.iana.org')
+    .default(standardSources.whois)
     .describe(
       'The WHOIS server to begin with (RFC 3912) if no RDAP server is known; the one that it refers to is asked.',
     ),
@@ -37,9 +34,3 @@ export const Spec = z.strictObject({
     .describe('What makes the registration a good one, besides that it has not ended.'),
 });
 export type Spec = z.output<typeof Spec>;
-
-function registered({ name }: Endpoint): string | { readonly message: string } {
-  if (isIP(name) !== 0) return { message: 'is an address: give a domain, such as "example.com"' };
-  const domain = registeredDomain(name, 'public');
-  return domain ?? { message: 'is no domain that anybody can register: give one under it, such as "example.com"' };
-}

@@ -1,14 +1,13 @@
 import { z } from 'zod';
 import { Protocol } from '../dns/spec.ts';
 import { PathTrace } from '../path/path-trace.ts';
+import { retainedBytes } from './limits.ts';
 
 const Line = z.string().max(300);
 const Address = z.string().max(64);
 const Name = z.string().max(260);
 const Reason = z.string().max(200);
 
-/** The most bytes of a body or of what was received that are retained. */
-export const retainedBytes = 1_024;
 // An escape such as `\x1b` takes four characters.
 const Excerpt = z.string().max(4 * retainedBytes);
 

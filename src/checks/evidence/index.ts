@@ -2,7 +2,8 @@ import { defineCheck } from '../check.ts';
 import { EvidenceDocument } from './detail.ts';
 import { lines } from './lines.ts';
 import type { PlanOf } from './probe.ts';
-import { gatherMs, Spec } from './spec.ts';
+import { Spec } from './spec.ts';
+import { gatherMs } from './limits.ts';
 
 /** Gathers what a node can see of a target at the moment of a failure. It is up whatever is found, and down never. */
 export const evidenceBy = (planOf: PlanOf) =>

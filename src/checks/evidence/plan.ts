@@ -1,10 +1,11 @@
-import type { Random } from '#kernel/random.ts';
-import type { RecordType, Spec as DnsSpec } from '../dns/spec.ts';
+import type { Spec as DnsSpec } from '../dns/spec.ts';
+import type { RecordType } from '../dns/record-types.ts';
 import type { Spec as DomainSpec } from '../domain/spec.ts';
 import type { Spec as GrpcSpec } from '../grpc/spec.ts';
 import type { Spec as HttpSpec } from '../http/spec.ts';
 import type { Step } from '../stream/step.ts';
 import type { Tls } from '../stream/tls.ts';
+import type { UdpPreset } from '../udp/payload.ts';
 
 /** How TLS is reached, and what is asked for. */
 export interface TlsPlan {
@@ -45,7 +46,8 @@ export interface EvidencePlan {
   readonly call?: GrpcSpec;
   /** A dialogue over a connection, the start of TLS included. */
   readonly dialogue?: { readonly port: number; readonly steps: readonly Step[]; readonly tls: Tls };
-  readonly datagram?: { readonly port: number; readonly make: (random: Random) => Uint8Array };
+  /** What is sent in one datagram: the request of a preset, or these bytes. */
+  readonly datagram?: { readonly port: number; readonly payload: UdpPreset | Uint8Array };
   /** Texts of the spec that must never leave the node. */
   readonly secrets: readonly string[];
 }

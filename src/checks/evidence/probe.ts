@@ -21,7 +21,8 @@ import { gatherTls } from './gather/tls.ts';
 import { gatherUplink } from './gather/uplink.ts';
 import type { EvidencePlan } from './plan.ts';
 import { createRedaction, type Redaction } from './redaction.ts';
-import { gatherMs, type Spec } from './spec.ts';
+import type { Spec } from './spec.ts';
+import { gatherMs } from './limits.ts';
 import { warmUpDocument } from './warm-up.ts';
 
 /** The plan for an encoded spec by its own type, or why there is none. */

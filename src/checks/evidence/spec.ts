@@ -1,10 +1,8 @@
 import { z } from 'zod';
-import { formatHost, formatHostPort, Host } from '../endpoint.ts';
-import { FailureCode } from '../outcome.ts';
-import { PatternText } from '../pattern.ts';
-
-/** How long gathering may take, in milliseconds. */
-export const gatherMs = 10_000;
+import { formatHost, formatHostPort } from '../endpoint.ts';
+import { Host } from '../host-schema.ts';
+import { FailureCode } from '../outcome-schemas.ts';
+import { PatternText } from '../pattern-schema.ts';
 
 /** Another address that was reachable lately: whether it still is tells about the node's own uplink. */
 const Reference = z.strictObject({

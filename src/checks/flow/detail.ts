@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { Certificate } from '../certificate.ts';
+import { Certificate } from '../certificate-schema.ts';
 import { Detail as HttpDetail } from '../http/detail.ts';
-import { Phase } from '../outcome.ts';
+import { Phase } from '../outcome-schemas.ts';
 
 const { status, failed_expectation } = HttpDetail.shape;
 const Seconds = z.number().min(0).max(1e6);

@@ -1,5 +1,5 @@
 import { userAgent } from '#kernel/version.ts';
-import { HeaderValue } from '../http/spec.ts';
+import { isHeaderText } from '../http/header-text.ts';
 import { authorityOf, type HopRequest, type RedirectTarget, targetOf } from '../http/redirect.ts';
 import type { FlowStep } from './spec.ts';
 import { filled, filledBody, filledUrl } from './template.ts';
@@ -16,7 +16,7 @@ export function requestOf(step: FlowStep, base: string, values: ReadonlyMap<stri
   const headers: Record<string, string> = { 'user-agent': userAgent, accept: '*/*', 'accept-encoding': 'identity' };
   for (const [name, template] of Object.entries(step.headers)) {
     const value = filled(template, values);
-    if (!HeaderValue.safeParse(value).success) return `the value for its header "${name}" cannot be sent`;
+    if (!isHeaderText(value)) return `the value for its header "${name}" cannot be sent`;
     headers[name.toLowerCase()] = value;
   }
   const body = step.body === undefined ? null : filledBody(step.body, values, headers['content-type'] ?? '');

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { Duration } from '#kernel/units.ts';
-import { PatternText } from '../pattern.ts';
+import { Duration } from '#kernel/unit-schemas.ts';
+import { PatternText } from '../pattern-schema.ts';
 import { HeaderName, JsonPathText, Spec as HttpSpec } from '../http/spec.ts';
 import { namesIn } from './template.ts';
 

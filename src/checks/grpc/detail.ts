@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { StreamDetail } from '../stream/tls.ts';
+import { StreamDetail } from '../stream/tls-schemas.ts';
 
 export const healths = ['UNKNOWN', 'SERVING', 'NOT_SERVING', 'SERVICE_UNKNOWN'] as const;
 

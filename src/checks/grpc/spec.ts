@@ -1,7 +1,8 @@
 import { z } from 'zod';
-import { Duration } from '#kernel/units.ts';
-import { formatHostPort, Host, portOf } from '../endpoint.ts';
-import { Tls } from '../stream/tls.ts';
+import { Duration } from '#kernel/unit-schemas.ts';
+import { formatHostPort, portOf } from '../endpoint.ts';
+import { Host } from '../host-schema.ts';
+import { Tls } from '../stream/tls-schemas.ts';
 
 export const Spec = z.strictObject({
   type: z.literal('grpc'),

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { FilePath } from '#kernel/files.ts';
+import { FilePath } from '#kernel/file-path.ts';
 import { always, refuseBoth } from '#kernel/refine.ts';
-import { Duration } from '#kernel/units.ts';
+import { Duration } from '#kernel/unit-schemas.ts';
 
 const secretHint = 'expected the hash that "watchpost beat new" prints: 64 hexadecimal digits';
 

@@ -1,6 +1,7 @@
 import { phaseFindings, type ProbeFinding, tlsFindings } from '../as-probe.ts';
 import type { Outcome } from '../outcome.ts';
-import { type Detail, nothingFound } from './detail.ts';
+import type { Detail } from './detail.ts';
+import { nothingFound } from './nothing-found.ts';
 
 /** What blackbox_exporter's http prober would say. */
 export function asProbe({ phases, detail }: Outcome<Detail>): readonly ProbeFinding[] {

@@ -1,18 +1,6 @@
-import { STATUS_CODES } from 'node:http';
 import { z } from 'zod';
-import { Certificate } from '../certificate.ts';
-
-/** Headers that identify the server; the outcome has no others. */
-export const keptHeaders = [
-  'content-type',
-  'content-encoding',
-  'location',
-  'server',
-  'via',
-  'age',
-  'cache-control',
-  'retry-after',
-] as const;
+import { Certificate } from '../certificate-schema.ts';
+import { keptHeaders } from './kept-headers.ts';
 
 const Text = z.string().max(200);
 
@@ -44,23 +32,3 @@ export const Detail = z.strictObject({
   failed_expectation: z.enum(['status', 'headers', 'body', 'latency', 'certificate']).nullable(),
 });
 export type Detail = z.output<typeof Detail>;
-
-/** What is known before an answer. */
-export const nothingFound: Detail = {
-  status: null,
-  reason: '',
-  version: null,
-  hops: [],
-  body_bytes: null,
-  body_complete: null,
-  headers: {},
-  certificate: null,
-  tls_protocol: null,
-  timed_by: null,
-  failed_expectation: null,
-};
-
-/** The registered reason phrase of a status code (RFC 9110, section 15), or an empty text. */
-export function standardReason(status: number): string {
-  return STATUS_CODES[status] ?? '';
-}

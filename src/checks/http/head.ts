@@ -1,8 +1,9 @@
+import { STATUS_CODES } from 'node:http';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Readable } from 'node:stream';
 import { singleLine } from '#kernel/text.ts';
 import type { DataReceiver } from '../connection.ts';
-import { type Detail, standardReason } from './detail.ts';
+import type { Detail } from './detail.ts';
 import type { HopRequest } from './redirect.ts';
 
 /** The most that the headers of an answer may take; more is `too_large`. */
@@ -43,4 +44,9 @@ export class HeadersTooLarge extends Error {
 /** The reason phrase as it was sent, or the registered one if none was. */
 export function reasonOf(status: number, sent: string | undefined): string {
   return singleLine(sent ?? '') || standardReason(status);
+}
+
+// The registered reason phrase of a status code (RFC 9110, section 15), or an empty text.
+function standardReason(status: number): string {
+  return STATUS_CODES[status] ?? '';
 }

@@ -1,5 +1,5 @@
 import { createRequire } from 'node:module';
-import { z } from 'zod';
+import { isRecord } from '#kernel/json.ts';
 
 /** What a parser tells, during `read` and `finish`. */
 export interface ParserEvents {
@@ -57,18 +57,23 @@ const fail = -1;
 const skipBody = 1;
 const quotedBytes = 80;
 
-const Call = z.custom<(...args: readonly number[]) => number>((value) => typeof value === 'function');
-const Library = z.object({
-  memory: z.custom<{ readonly buffer: ArrayBuffer }>((value) => typeof value === 'object' && value !== null),
-  malloc: Call,
-  llhttp_alloc: Call,
-  llhttp_free: Call,
-  llhttp_execute: Call,
-  llhttp_finish: Call,
-  llhttp_get_http_minor: Call,
-  llhttp_get_error_reason: Call,
-  llhttp_errno_name: Call,
-});
+const calls = [
+  'malloc',
+  'llhttp_alloc',
+  'llhttp_free',
+  'llhttp_execute',
+  'llhttp_finish',
+  'llhttp_get_http_minor',
+  'llhttp_get_error_reason',
+  'llhttp_errno_name',
+] as const;
+type Library = Readonly<Record<(typeof calls)[number], (...args: readonly number[]) => number>> & {
+  readonly memory: { readonly buffer: ArrayBuffer };
+};
+
+function isLibrary(exports: unknown): exports is Library {
+  return isRecord(exports) && isRecord(exports['memory']) && calls.every((name) => typeof exports[name] === 'function');
+}
 
 // What the callbacks of one parser do; positions are addresses.
 interface Callbacks {
@@ -79,17 +84,18 @@ interface Callbacks {
 }
 
 // The language's own library has no types of it.
-const Wasm = z.object({
-  compile: z.custom<(bytes: Uint8Array) => Promise<object>>((value) => typeof value === 'function'),
-  instantiate: z.custom<(module: object, imports: object) => Promise<{ readonly exports: unknown }>>(
-    (value) => typeof value === 'function',
-  ),
-});
+interface WasmCompiler {
+  compile(bytes: Uint8Array): Promise<object>;
+  instantiate(module: object, imports: object): Promise<{ readonly exports: unknown }>;
+}
 
 async function prepare(): Promise<MakeParser> {
-  const wasm = Wasm.parse(Reflect.get(globalThis, 'WebAssembly'));
+  // Sound because every Node has it, in this form (https://webassembly.github.io/spec/js-api/).
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+  const wasm = Reflect.get(globalThis, 'WebAssembly') as WasmCompiler;
   const source: unknown = createRequire(import.meta.url)('undici/lib/llhttp/llhttp-wasm.js');
-  const module = await wasm.compile(z.instanceof(Uint8Array).parse(source));
+  if (!(source instanceof Uint8Array)) throw new TypeError('undici carries llhttp in another form');
+  const module = await wasm.compile(source);
   const parsers = new Map<number, Callbacks>();
   const text = (kind: 'reason' | 'name' | 'value') => (pointer: number, at: number, length: number) =>
     parsers.get(pointer)?.onText(kind, at, length) ?? fail;
@@ -106,7 +112,8 @@ async function prepare(): Promise<MakeParser> {
       wasm_on_message_complete: (pointer: number) => parsers.get(pointer)?.onMessageComplete() ?? fail,
     },
   });
-  const library = Library.parse(instance.exports);
+  const library = instance.exports;
+  if (!isLibrary(library)) throw new TypeError('llhttp exports something else');
   // One for all: a parser has done with it when it returns.
   const room = library.malloc(roomBytes);
   return (events, maxHeadBytes) => createParser(library, room, parsers, events, maxHeadBytes);
@@ -118,7 +125,7 @@ const nothing = Buffer.alloc(0);
 const roomBytes = 65_536;
 
 function createParser(
-  library: z.output<typeof Library>,
+  library: Library,
   room: number,
   parsers: Map<number, Callbacks>,
   events: ParserEvents,

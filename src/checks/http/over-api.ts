@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { Size } from '#kernel/units.ts';
+import { Size } from '#kernel/unit-schemas.ts';
 import { ApiTimeout } from '../over-api.ts';
 import { oneOrMore } from '../one-or-more.ts';
 import { BodyExpectation, HeaderName, HeaderValue, HttpExpectation, mostConditions, Spec, Tls } from './spec.ts';

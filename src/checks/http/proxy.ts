@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { FilePath } from '#kernel/files.ts';
+import { FilePath } from '#kernel/file-path.ts';
 import { always, refuseBoth } from '#kernel/refine.ts';
 import { Pem } from './pem.ts';
 import { Url } from '#kernel/url.ts';

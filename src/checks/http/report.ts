@@ -1,7 +1,8 @@
 import { singleLine } from '#kernel/text.ts';
 import { type Fact, failed, failure, type Outcome } from '../outcome.ts';
 import { expiresAt } from '../certificate.ts';
-import { type Detail, keptHeaders } from './detail.ts';
+import type { Detail } from './detail.ts';
+import { keptHeaders } from './kept-headers.ts';
 import type { RedirectResult } from './follow.ts';
 import type { Head } from './head.ts';
 import { hideSecrets } from './secrets.ts';

@@ -3,7 +3,8 @@ import { singleLine } from '#kernel/text.ts';
 import type { Dialect } from '../check.ts';
 import { meaningOf, wordsOf } from '../error-words.ts';
 import { failed, failure, type FailureCode, type Outcome } from '../outcome.ts';
-import { type Detail, nothingFound } from './detail.ts';
+import type { Detail } from './detail.ts';
+import { nothingFound } from './nothing-found.ts';
 
 /** A row as we send it. */
 export const shape = z

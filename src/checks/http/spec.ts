@@ -1,15 +1,17 @@
 import { z } from 'zod';
 import { messageOf } from '#kernel/errors.ts';
-import { Duration, Size } from '#kernel/units.ts';
-import { type Endpoint, formatHost, formatHostPort, Host, portOf } from '../endpoint.ts';
-import { ConnectionFamily, refuseBothWithProxy, refuseFamiliesOfAddress } from '../families.ts';
+import { Duration, Size } from '#kernel/unit-schemas.ts';
+import { type Endpoint, formatHost, formatHostPort, portOf } from '../endpoint.ts';
+import { Host } from '../host-schema.ts';
+import { ConnectionFamily, refuseBothWithProxy, refuseFamiliesOfAddress } from '../family-schema.ts';
 import { oneOrMore } from '../one-or-more.ts';
-import { PatternText } from '../pattern.ts';
+import { PatternText } from '../pattern-schema.ts';
+import { headerText, longestHeader } from './header-text.ts';
 import { compilePath } from './json-path.ts';
 import { OAuth2 } from './oauth2.ts';
 import { Pem } from './pem.ts';
 import { HttpProxy } from './proxy.ts';
-import { StatusRanges } from './status-ranges.ts';
+import { StatusRanges } from './status-ranges-schema.ts';
 
 const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const;
 
@@ -32,12 +34,9 @@ export const HeaderName = z
   .regex(/^[\w!#$%&'*+.^`|~-]+$/, { error: 'expected the name of a header, such as "x-token"' })
   .refine((name) => !framing.has(name.toLowerCase()), { error: 'this header is set by the check itself' });
 
-export const HeaderValue = z
-  .string()
-  .max(8_192)
-  .regex(/^[\t\u{20}-\u{7e}\u{80}-\u{ff}]*$/u, {
-    error: 'must not contain line breaks, control characters or characters beyond Latin-1',
-  });
+export const HeaderValue = z.string().max(longestHeader).regex(headerText, {
+  error: 'must not contain line breaks, control characters or characters beyond Latin-1',
+});
 
 const Regex = PatternText();
 

@@ -1,5 +1,4 @@
-import { z } from 'zod';
-import { readJson } from '#kernel/json.ts';
+import { isRecord, parseJson } from '#kernel/json.ts';
 import { singleLine } from '#kernel/text.ts';
 import type { ProbeEnvironment, ProbeContext } from '../check.ts';
 import { type Failure, failure, thirdPartyFailure } from '../outcome.ts';
@@ -81,13 +80,28 @@ function formEncoded(text: string): string {
   return new URLSearchParams({ '': text }).toString().slice(1);
 }
 
-// RFC 6749, sections 5.1 and 5.2.
-const Granted = z.object({
-  access_token: z.string().regex(/^[\x20-\x7e]{1,16000}$/),
-  token_type: z.string(),
-  expires_in: z.coerce.number().min(0).optional().catch(undefined),
-});
-const Denied = z.object({ error: z.string() });
+/** What an endpoint grants. */
+interface TokenGrant {
+  readonly text: string;
+  readonly type: string;
+  readonly lifeMs: number;
+}
+
+// RFC 6749, section 5.1. Some endpoints write the number as a text.
+function readGrant(content: Buffer): TokenGrant | null {
+  const granted = parseJson(content.toString('utf8'));
+  if (!isRecord(granted)) return null;
+  const { access_token: text, token_type: type, expires_in: life } = granted;
+  if (typeof text !== 'string' || !/^[\x20-\x7e]{1,16000}$/.test(text) || typeof type !== 'string') return null;
+  const seconds = life === undefined ? Number.NaN : Number(life);
+  return { text, type, lifeMs: Number.isFinite(seconds) && seconds >= 0 ? seconds * 1_000 : defaultLifeMs };
+}
+
+// RFC 6749, section 5.2.
+function readDenial(content: Buffer): string | null {
+  const denied = parseJson(content.toString('utf8'));
+  return isRecord(denied) && typeof denied['error'] === 'string' ? denied['error'] : null;
+}
 
 function readToken({ token_url: url }: OAuth2, fetched: FetchResult): CacheableValue<Token> {
   const whose = `the token endpoint ${new URL(url).host}`;
@@ -95,16 +109,16 @@ function readToken({ token_url: url }: OAuth2, fetched: FetchResult): CacheableV
   if (!fetched.ok) return none(thirdPartyFailure(whose, fetched.failure));
   const { status } = fetched.head;
   if (status !== 200) {
-    const denied = readJson(Denied, fetched.content.toString('utf8'));
-    const why = denied === null ? '' : ` (${singleLine(denied.error, 60)})`;
+    const denied = readDenial(fetched.content);
+    const why = denied === null ? '' : ` (${singleLine(denied, 60)})`;
     return none(failure('third_party', 'status', `${whose} answered ${status}${why}`));
   }
-  const granted = readJson(Granted, fetched.content.toString('utf8'));
+  const granted = readGrant(fetched.content);
   if (granted === null) return none(failure('third_party', 'protocol', `${whose} gave no token that can be read`));
-  if (granted.token_type.toLowerCase() !== 'bearer') {
-    const type = singleLine(granted.token_type, 40);
+  if (granted.type.toLowerCase() !== 'bearer') {
+    const type = singleLine(granted.type, 40);
     return none(failure('third_party', 'protocol', `${whose} gave a token of the type ${type}, not a bearer token`));
   }
-  const lifeMs = granted.expires_in === undefined ? defaultLifeMs : granted.expires_in * 1_000;
-  return { value: { ok: true, text: granted.access_token }, keepMs: lifeMs - Math.min(earlierMs, lifeMs / 5) };
+  const { text, lifeMs } = granted;
+  return { value: { ok: true, text }, keepMs: lifeMs - Math.min(earlierMs, lifeMs / 5) };
 }

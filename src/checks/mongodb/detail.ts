@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { nothingFound, ServerDetail } from '../database/detail.ts';
+import { ServerDetail } from '../database/detail-schema.ts';
 
 /** What a server is to its replica set; `other` while it starts, recovers or belongs to no set yet. */
 export const ServerRole = z.enum(['primary', 'secondary', 'arbiter', 'standalone', 'mongos', 'other']);
@@ -12,11 +12,3 @@ export const Detail = ServerDetail.extend({
   set: z.string().max(200).nullable(),
 });
 export type Detail = z.output<typeof Detail>;
-
-export const nothingSaid = (): Detail => ({ ...nothingFound(), role: null, set: null });
-
-/** "primary of rs0"; empty if the server has not said what it is. */
-export function roleText(detail: Detail | null): string {
-  const { role, set } = detail ?? { role: null, set: null };
-  return role === null ? '' : set === null ? role : `${role} of ${set}`;
-}

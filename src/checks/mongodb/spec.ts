@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { messageOf } from '#kernel/errors.ts';
 import { always, refuseBoth } from '#kernel/refine.ts';
-import { ServerHost, serverOptions, type ServerPorts, ValueExpectation } from '../database/options.ts';
+import { ServerHost, serverOptions, ValueExpectation } from '../database/options.ts';
+import type { ServerPorts } from '../database/ports.ts';
 import { compilePath, PathError } from '../http/json-path.ts';
 import { oneOrMore } from '../one-or-more.ts';
 import { faultOfCommand, hasCursor, parseCommand } from './command.ts';

@@ -1,5 +1,6 @@
 import type { OutcomeTable } from '../check.ts';
-import { type Detail, roleText } from './detail.ts';
+import type { Detail } from './detail.ts';
+import { roleText } from './role.ts';
 
 export const table: OutcomeTable<Detail> = {
   did: 'signed in',

@@ -6,13 +6,14 @@ import { singleLine } from '#kernel/text.ts';
 import type { ProbeContext, ProbeEnvironment } from '../check.ts';
 import { nothingFound, type ServerDetail } from '../database/detail.ts';
 import { OpenStream } from '../database/open-stream.ts';
-import { asksForTls } from '../database/options.ts';
+import { asksForTls } from '../database/ports.ts';
 import { EarlyEnd, inSession } from '../database/session.ts';
 import { endpointOf } from '../endpoint.ts';
 import type { Failure, Outcome } from '../outcome.ts';
 import { bytesOf, matcherOf } from '../payload.ts';
 import { converseOver, type Talk } from '../stream/talk.ts';
-import { ports, type Spec } from './spec.ts';
+import type { Spec } from './spec.ts';
+import { ports } from './ports.ts';
 
 /** Signs in, subscribes, publishes, and waits for a message (MQTT 3.1.1 and 5.0, OASIS). */
 export async function probe(

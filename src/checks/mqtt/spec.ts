@@ -1,9 +1,8 @@
 import { z } from 'zod';
 import { always, refuseBoth } from '#kernel/refine.ts';
-import { ServerHost, serverOptions, type ServerPorts } from '../database/options.ts';
-import { AnswerPattern, PayloadText } from '../payload.ts';
-
-export const ports: ServerPorts = { plain: 1_883, scheme: 'mqtt', secure: { scheme: 'mqtts', port: 8_883 } };
+import { ServerHost, serverOptions } from '../database/options.ts';
+import { AnswerPattern, PayloadText } from '../payload-schemas.ts';
+import { ports } from './ports.ts';
 
 // MQTT 3.1.1, section 4.7; MQTT 5.0, section 4.7.
 const Topic = z

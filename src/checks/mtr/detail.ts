@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Outcome } from '../outcome.ts';
 import { concealHops } from '../path/addresses.ts';
-import { PathTrace } from '../path/trace.ts';
+import { PathTrace } from '../path/path-trace.ts';
 
 const Seconds = z.number().min(0).max(1e6).nullable();
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { Duration } from '#kernel/units.ts';
+import { Duration } from '#kernel/unit-schemas.ts';
 import { ApiTimeout } from '../over-api.ts';
-import { refusePort } from '../path/options.ts';
+import { refusePort } from '../path/option-schemas.ts';
 import { Spec } from './spec.ts';
 
 /** Without `max_hops`, which decides how many packets are sent. */

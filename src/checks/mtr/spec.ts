@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { always } from '#kernel/refine.ts';
-import { Duration } from '#kernel/units.ts';
-import { pathDeadlineMs, pathOptions, refusePort } from '../path/options.ts';
+import { Duration } from '#kernel/unit-schemas.ts';
+import { pathDeadlineMs } from '../path/options.ts';
+import { pathOptions, refusePort } from '../path/option-schemas.ts';
 
 export const Spec = z
   .strictObject({

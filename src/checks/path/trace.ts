@@ -13,7 +13,7 @@ import { hasReached, runRounds, type RoundsPlan } from './rounds.ts';
 import { runSparingly } from './sparing-probes.ts';
 import type { PathProtocol, PathTrace as Trace } from './path-trace.ts';
 
-export { PathTrace } from './path-trace.ts';
+export type { PathTrace } from './path-trace.ts';
 
 export interface TraceOptions {
   /** The destination, as the gate pinned it. */

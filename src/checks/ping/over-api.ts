@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { Duration } from '#kernel/units.ts';
+import { Duration } from '#kernel/unit-schemas.ts';
 import { ApiTimeout } from '../over-api.ts';
 import { Spec } from './spec.ts';
 

@@ -14,7 +14,9 @@ import { runSeries } from './series.ts';
 import type { Shape } from './shape.ts';
 import { openEchoSocket } from './socket.ts';
 import { awaitStamps } from './stamps.ts';
-import { nameTimeoutMs, shapeOf, type Spec } from './spec.ts';
+import type { Spec } from './spec.ts';
+import { shapeOf } from './shape.ts';
+import { nameTimeoutMs } from './deadline.ts';
 import { summarize } from './summary.ts';
 
 /** One family's exchange, or why this node has none. */

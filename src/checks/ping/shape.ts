@@ -1,5 +1,6 @@
 import type { AddressFamily } from '../address.ts';
 import { type PingLibc, linux } from './libc.ts';
+import type { Spec } from './spec.ts';
 
 /** What an echo request is to be like beside its content. Absent is what the system does. */
 export interface Shape {
@@ -7,6 +8,24 @@ export interface Shape {
   readonly ttl?: number;
   /** The value of the field as a whole: DSCP in its upper six bits. */
   readonly trafficClass?: number;
+}
+
+/** What its requests are like beside their content; null for what the system does. */
+export function shapeOf({ dont_fragment: dontFragment, ttl, dscp }: Spec): Shape | null {
+  if (dontFragment === undefined && ttl === undefined && dscp === undefined) return null;
+  return {
+    ...(dontFragment !== undefined && { dontFragment }),
+    ...(ttl !== undefined && { ttl }),
+    ...(dscp !== undefined && { trafficClass: codeOf(dscp) << 2 }),
+  };
+}
+
+// RFC 2474, section 4.2.2; RFC 2597, section 6; RFC 3246.
+function codeOf(dscp: NonNullable<Spec['dscp']>): number {
+  if (typeof dscp === 'number') return dscp;
+  if (dscp === 'ef') return 46;
+  const digits = Number(dscp.slice(2));
+  return dscp.startsWith('cs') ? digits * 8 : Math.floor(digits / 10) * 8 + (digits % 10) * 2;
 }
 
 type Setting = readonly [level: number, name: number, value: number];

@@ -1,12 +1,7 @@
-import { isIP } from 'node:net';
 import { z } from 'zod';
-import { Duration, Size } from '#kernel/units.ts';
-import { Host } from '../endpoint.ts';
-import { refuseFamiliesOfAddress } from '../families.ts';
-import type { Shape } from './shape.ts';
-
-/** How long resolving the name may take, on top of the echoes. */
-export const nameTimeoutMs = 5_000;
+import { Duration, Size } from '#kernel/unit-schemas.ts';
+import { Host } from '../host-schema.ts';
+import { refuseFamiliesOfAddress } from '../family-schema.ts';
 
 const dscpNames = [
   ...(['cs0', 'cs1', 'cs2', 'cs3', 'cs4', 'cs5', 'cs6', 'cs7'] as const),
@@ -46,26 +41,3 @@ export const Spec = z
   })
   .superRefine(refuseFamiliesOfAddress);
 export type Spec = z.output<typeof Spec>;
-
-/** Name resolution if there is a name, the last request's turn, and its wait. */
-export function deadlineMs({ host, count, interval, timeout }: Spec): number {
-  return (isIP(host) === 0 ? nameTimeoutMs : 0) + (count - 1) * interval + timeout;
-}
-
-/** What its requests are like beside their content; null for what the system does. */
-export function shapeOf({ dont_fragment: dontFragment, ttl, dscp }: Spec): Shape | null {
-  if (dontFragment === undefined && ttl === undefined && dscp === undefined) return null;
-  return {
-    ...(dontFragment !== undefined && { dontFragment }),
-    ...(ttl !== undefined && { ttl }),
-    ...(dscp !== undefined && { trafficClass: codeOf(dscp) << 2 }),
-  };
-}
-
-// RFC 2474, section 4.2.2; RFC 2597, section 6; RFC 3246.
-function codeOf(dscp: NonNullable<Spec['dscp']>): number {
-  if (typeof dscp === 'number') return dscp;
-  if (dscp === 'ef') return 46;
-  const digits = Number(dscp.slice(2));
-  return dscp.startsWith('cs') ? digits * 8 : Math.floor(digits / 10) * 8 + (digits % 10) * 2;
-}

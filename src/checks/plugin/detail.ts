@@ -1,9 +1,10 @@
 import { z } from 'zod';
 import { MeasuredValue } from '../measured-value.ts';
+import { states } from './states.ts';
 
 /** What a plugin said (Monitoring Plugins Development Guidelines, "Plugin Output for Nagios"). */
 export const Detail = z.strictObject({
-  state: z.enum(['ok', 'warning', 'critical', 'unknown']),
+  state: z.enum(states),
   /** The first line of its output, without performance data. */
   text: z.string().max(200),
   /** Further lines. */
@@ -14,5 +15,3 @@ export const Detail = z.strictObject({
   omitted: z.int().min(0),
 });
 export type Detail = z.output<typeof Detail>;
-
-export const states = ['ok', 'warning', 'critical', 'unknown'] as const;

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { Duration } from '#kernel/units.ts';
-import { Host } from '../endpoint.ts';
-import { PluginName, ValueName } from './commands.ts';
+import { Duration } from '#kernel/unit-schemas.ts';
+import { Host } from '../host-schema.ts';
+import { PluginName, ValueName } from './command-schemas.ts';
 
 const Value = z
   .string()

@@ -1,1 +1,1 @@
-export { ServerDetail as Detail } from '../database/detail.ts';
+export { ServerDetail as Detail } from '../database/detail-schema.ts';

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { always, refuseBoth } from '#kernel/refine.ts';
-import { RowsExpectation, ServerHost, serverOptions, type ServerPorts } from '../database/options.ts';
+import { RowsExpectation, ServerHost, serverOptions } from '../database/options.ts';
+import type { ServerPorts } from '../database/ports.ts';
 
 const ports: ServerPorts = { plain: 5_432, scheme: 'postgres', secure: null };
 

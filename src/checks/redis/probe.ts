@@ -3,12 +3,14 @@ import type { AbstractConnector, Redis } from 'ioredis';
 import type { ProbeContext, ProbeEnvironment } from '../check.ts';
 import { nothingFound, type ServerDetail } from '../database/detail.ts';
 import { OpenStream } from '../database/open-stream.ts';
-import { asksForTls } from '../database/options.ts';
+import { asksForTls } from '../database/ports.ts';
 import { EarlyEnd, inSession, textOf, unmetValue } from '../database/session.ts';
 import { endpointOf } from '../endpoint.ts';
 import type { Failure, Outcome } from '../outcome.ts';
 import { converseOver, type Talk } from '../stream/talk.ts';
-import { ports, type Spec, wordsOf } from './spec.ts';
+import type { Spec } from './spec.ts';
+import { wordsOf } from './words.ts';
+import { ports } from './ports.ts';
 
 /** Signs in, and runs one command (RESP, redis.io/docs/reference/protocol-spec). */
 export async function probe(

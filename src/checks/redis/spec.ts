@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { always, refuseBoth } from '#kernel/refine.ts';
-import { ServerHost, serverOptions, type ServerPorts, ValueExpectation } from '../database/options.ts';
-
-export const ports: ServerPorts = { plain: 6_379, scheme: 'redis', secure: { scheme: 'rediss', port: 6_379 } };
+import { ServerHost, serverOptions, ValueExpectation } from '../database/options.ts';
+import { ports } from './ports.ts';
+import { wordsOf } from './words.ts';
 
 // What changes nothing, waits for nothing, and takes time that does not grow with the data (redis.io/commands).
 const harmless =
@@ -23,11 +23,6 @@ const Command = z
         message: `may change data or take long; use one of: ${harmless.join(', ').replace('cluster', 'cluster info')}`,
       });
   });
-
-/** The name of a command and its arguments. */
-export function wordsOf(command: string): readonly string[] {
-  return command.trim().split(/\s+/);
-}
 
 export const Spec = z
   .strictObject({

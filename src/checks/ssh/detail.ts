@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { ServerDetail } from '../database/detail.ts';
+import { ServerDetail } from '../database/detail-schema.ts';
 
 /** What was found of an SSH server; `value` is what the command printed. */
 export const Detail = ServerDetail.extend({

@@ -1,8 +1,9 @@
 import { z } from 'zod';
-import { FilePath } from '#kernel/files.ts';
+import { FilePath } from '#kernel/file-path.ts';
 import { always, refuseBoth } from '#kernel/refine.ts';
-import { Duration } from '#kernel/units.ts';
-import { ServerHost, serverOptions, type ServerPorts, ValueExpectation } from '../database/options.ts';
+import { Duration } from '#kernel/unit-schemas.ts';
+import { ServerHost, serverOptions, ValueExpectation } from '../database/options.ts';
+import type { ServerPorts } from '../database/ports.ts';
 import { oneOrMore } from '../one-or-more.ts';
 
 const ports: ServerPorts = { plain: 22, scheme: 'ssh', secure: null };

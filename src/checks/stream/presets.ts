@@ -1,8 +1,8 @@
-import { z } from 'zod';
 import type { Step } from './step.ts';
 
-export const StreamPreset = z.enum(['smtp', 'imap', 'pop3', 'ftp', 'ldap', 'postgres', 'ssh']);
-export type StreamPreset = z.infer<typeof StreamPreset>;
+/** The protocols whose dialogues are ready. */
+export const streamPresets = ['smtp', 'imap', 'pop3', 'ftp', 'ldap', 'postgres', 'ssh'] as const;
+export type StreamPreset = (typeof streamPresets)[number];
 
 const starttls: Step = { do: 'starttls' };
 const send = (payload: string): Step => ({ do: 'send', payload });

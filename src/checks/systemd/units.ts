@@ -1,6 +1,5 @@
-import { z } from 'zod';
 import { type Bus, BusError, CallError } from './bus.ts';
-import { type Value } from './value-reader.ts';
+import type { Value } from './value-reader.ts';
 
 /** What systemd says of a unit (org.freedesktop.systemd1(5), `ListUnitsByNames` and properties of services). */
 export interface UnitStatus {
@@ -21,8 +20,14 @@ export interface ServiceStatus {
 }
 
 const destination = 'org.freedesktop.systemd1';
-const Text = z.string();
-const Unit = z.tuple([Text, Text, Text, Text, Text, Text, Text, z.number(), Text, Text]);
+
+type UnitRow = [string, string, string, string, string, string, string, number, string, string];
+
+// Of one unit in the answer to `ListUnitsByNames`.
+const isUnitRow = (row: unknown): row is UnitRow =>
+  Array.isArray(row) &&
+  row.length === 10 &&
+  row.every((part, index) => typeof part === (index === 7 ? 'number' : 'string'));
 
 /** Asks for a unit by its full name; one that is not loaded is looked up. Rejects with a `BusError` or a `CallError`. */
 export async function askUnit(bus: Bus, name: string, signal: AbortSignal): Promise<UnitStatus> {
@@ -36,9 +41,9 @@ export async function askUnit(bus: Bus, name: string, signal: AbortSignal): Prom
     },
     signal,
   );
-  const unit = Unit.safeParse(Array.isArray(units) ? units[0] : null);
-  if (!unit.success) throw new BusError('protocol', 'systemd answered with something else than a unit');
-  const [, description, load, active, sub, , path] = unit.data;
+  const unit: unknown = Array.isArray(units) ? units[0] : null;
+  if (!isUnitRow(unit)) throw new BusError('protocol', 'systemd answered with something else than a unit');
+  const [, description, load, active, sub, , path] = unit;
   const isService = name.endsWith('.service') && load === 'loaded';
   return { description, load, active, sub, service: isService ? await askService(bus, path, signal) : null };
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { StreamDetail } from '../stream/tls.ts';
+import { StreamDetail } from '../stream/tls-schemas.ts';
 
 /** What a tcp check found besides the handshake's time. */
 export const Detail = StreamDetail.extend({

@@ -3,7 +3,8 @@ import type { EvidencePlan } from '../evidence/plan.ts';
 import { evidenceFamily } from '../families.ts';
 import { placeOf } from '../http/tunnel.ts';
 import { dialoguePlan } from '../stream/evidence.ts';
-import { conversationOf, type Spec, tlsSettingsOf } from './spec.ts';
+import type { Spec } from './spec.ts';
+import { conversationOf, tlsSettingsOf } from './conversation.ts';
 
 /** The path to the port, TLS if it is started, and what is received; through a proxy, the path to that. */
 export function evidence(spec: Spec): EvidencePlan {

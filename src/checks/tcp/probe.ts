@@ -10,7 +10,8 @@ import { reach, type ProbeDestination } from '../reach.ts';
 import { handshakeFailure } from '../tls-connection.ts';
 import { converse, type Findings } from '../stream/conversation.ts';
 import type { Detail } from './detail.ts';
-import { conversationOf, type Spec, tlsSettingsOf } from './spec.ts';
+import type { Spec } from './spec.ts';
+import { conversationOf, tlsSettingsOf } from './conversation.ts';
 
 /** Connects, and where asked for starts TLS, sends, and reads until the expected answer is there. */
 export async function probe(

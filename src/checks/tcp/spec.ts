@@ -1,12 +1,12 @@
 import { z } from 'zod';
-import { Duration } from '#kernel/units.ts';
-import { formatHostPort, Host, portOf } from '../endpoint.ts';
-import { AnswerPattern, Payload } from '../payload.ts';
-import { Tls } from '../stream/tls.ts';
-import { ConnectionFamily, refuseBothWithProxy, refuseFamiliesOfAddress } from '../families.ts';
+import { Duration } from '#kernel/unit-schemas.ts';
+import { formatHostPort, portOf } from '../endpoint.ts';
+import { Host } from '../host-schema.ts';
+import { AnswerPattern, Payload } from '../payload-schemas.ts';
+import { Tls } from '../stream/tls-schemas.ts';
+import { ConnectionFamily, refuseBothWithProxy, refuseFamiliesOfAddress } from '../family-schema.ts';
 import { HttpProxy } from '../http/proxy.ts';
-import { dialogueOf, StreamPreset } from '../stream/presets.ts';
-import type { Step } from '../stream/step.ts';
+import { StreamPreset } from '../stream/preset-schema.ts';
 
 const WrittenStep = z
   .strictObject({
@@ -59,33 +59,3 @@ export const Spec = z
     if (spec.starttls === true && spec.preset === 'ssh') say('starttls', 'ssh has no such command');
   });
 export type Spec = z.output<typeof Spec>;
-
-/** All that is done on the connection, whichever way it was written. */
-export function conversationOf(spec: Spec): readonly Step[] {
-  const steps = stepsOf(spec);
-  const isLater = steps.some((step) => step.do === 'starttls');
-  return spec.tls === false || isLater ? steps : [{ do: 'starttls' }, ...steps];
-}
-
-/** How TLS is to be started, if it is. */
-export function tlsSettingsOf({ tls }: Spec): Tls {
-  return typeof tls === 'object' ? tls : { verify: true };
-}
-
-function stepsOf(spec: Spec): readonly Step[] {
-  if (spec.preset !== undefined) return dialogueOf(spec.preset, spec.starttls === true);
-  if (spec.steps === undefined) return [...sending(spec.send), ...stepsFor(spec.expect)];
-  return spec.steps.flatMap((step) => [
-    ...stepsFor(step.expect),
-    ...sending(step.send),
-    ...(step.starttls === true ? [{ do: 'starttls' } as const] : []),
-  ]);
-}
-
-function sending(payload: Payload | undefined): readonly Step[] {
-  return payload === undefined ? [] : [{ do: 'send', payload }];
-}
-
-function stepsFor(expectation: AnswerPattern | undefined): readonly Step[] {
-  return expectation === undefined ? [] : [{ do: 'expect', expectation }];
-}

@@ -3,7 +3,8 @@ import type { EvidencePlan } from '../evidence/plan.ts';
 import { evidenceFamily } from '../families.ts';
 import { dialoguePlan } from '../stream/evidence.ts';
 import { untilTls } from '../stream/presets.ts';
-import { type Spec, tlsPortOf } from './spec.ts';
+import type { Spec } from './spec.ts';
+import { tlsPortOf } from './port.ts';
 
 /** The path to the port, the chain of certificates, and what is received before TLS starts. */
 export function evidence(spec: Spec): EvidencePlan {

@@ -5,7 +5,8 @@ import { Detail } from './detail.ts';
 import { evidence } from './evidence.ts';
 import { lines } from './lines.ts';
 import { apiOptions } from './over-api.ts';
-import { Spec, tlsPortOf } from './spec.ts';
+import { Spec } from './spec.ts';
+import { tlsPortOf } from './port.ts';
 import { table } from './table.ts';
 
 export const tls = defineCheck({

@@ -13,7 +13,8 @@ import { untilTls } from '../stream/presets.ts';
 import type { Step } from '../stream/step.ts';
 import { handshakeFailure } from '../tls-connection.ts';
 import type { Detail } from './detail.ts';
-import { type Spec, tlsPortOf } from './spec.ts';
+import type { Spec } from './spec.ts';
+import { tlsPortOf } from './port.ts';
 
 /** Starts with nothing known: what issuers say about certificates is kept for all checks of the node. */
 export async function startTlsCheck(environment: ProbeEnvironment): Promise<Prober<Spec, Detail>> {

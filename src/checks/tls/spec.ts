@@ -1,10 +1,12 @@
 import { z } from 'zod';
-import { Duration } from '#kernel/units.ts';
-import { type Endpoint, formatHostPort, Host, portOf } from '../endpoint.ts';
-import { ConnectionFamily, refuseFamiliesOfAddress } from '../families.ts';
-import { PatternText } from '../pattern.ts';
-import { StreamPreset } from '../stream/presets.ts';
-import { Tls } from '../stream/tls.ts';
+import { Duration } from '#kernel/unit-schemas.ts';
+import { formatHostPort } from '../endpoint.ts';
+import { Host } from '../host-schema.ts';
+import { ConnectionFamily, refuseFamiliesOfAddress } from '../family-schema.ts';
+import { PatternText } from '../pattern-schema.ts';
+import { StreamPreset } from '../stream/preset-schema.ts';
+import { Tls } from '../stream/tls-schemas.ts';
+import { tlsPortOf } from './port.ts';
 
 export const TlsExpectation = z.strictObject({
   valid_for: Duration({ max: '3650d' })
@@ -49,8 +51,3 @@ export const Spec = z
   })
   .superRefine(refuseFamiliesOfAddress);
 export type Spec = z.output<typeof Spec>;
-
-/** The port of an endpoint: as written, else by its scheme, else 443. */
-export function tlsPortOf(endpoint: Endpoint): number {
-  return endpoint.port === null && endpoint.scheme === null ? 443 : portOf(endpoint);
-}

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import type { Outcome } from '../outcome.ts';
 import { concealHops } from '../path/addresses.ts';
-import { PathTrace } from '../path/trace.ts';
+import { PathTrace } from '../path/path-trace.ts';
 
 /** The path that was found. */
 export const Detail = PathTrace;

@@ -5,7 +5,8 @@ import { evidence } from './evidence.ts';
 import { lines } from './lines.ts';
 import { apiOptions } from './over-api.ts';
 import { rawOutput } from './raw-output.ts';
-import { deadlineMs, Spec } from './spec.ts';
+import { Spec } from './spec.ts';
+import { deadlineMs } from './deadline.ts';
 import { table } from './table.ts';
 
 /** The routers on the way to a host. `seconds` is the mean round trip to the host itself. */

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { ApiTimeout } from '../over-api.ts';
-import { refusePort } from '../path/options.ts';
+import { refusePort } from '../path/option-schemas.ts';
 import { Spec } from './spec.ts';
 
 /** Without `max_hops` and `queries`, which decide how many packets are sent. */

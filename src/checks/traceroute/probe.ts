@@ -2,7 +2,8 @@ import type { ProbeEnvironment, Prober } from '../check.ts';
 import { outcomeOfPath } from '../path/conclusion.ts';
 import { startPath } from '../path/prober.ts';
 import type { Detail } from './detail.ts';
-import { queryGapMs, type Spec } from './spec.ts';
+import type { Spec } from './spec.ts';
+import { queryGapMs } from './deadline.ts';
 
 export async function startTraceroute(environment: ProbeEnvironment): Promise<Prober<Spec, Detail>> {
   return startPath<Spec, Detail>(environment, {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { always } from '#kernel/refine.ts';
-import { pathDeadlineMs, pathOptions, refusePort } from '../path/options.ts';
+import { pathOptions, refusePort } from '../path/option-schemas.ts';
 
 export const Spec = z
   .strictObject({
@@ -10,10 +10,3 @@ export const Spec = z
   })
   .superRefine(refusePort, always);
 export type Spec = z.output<typeof Spec>;
-
-/** From one packet for a hop to the next. */
-export const queryGapMs = 50;
-
-export function deadlineMs(spec: Spec): number {
-  return pathDeadlineMs(spec, spec.queries, queryGapMs);
-}

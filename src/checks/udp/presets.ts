@@ -1,7 +1,7 @@
 import type { Random } from '#kernel/random.ts';
 import { encodeQuery, type Question, readMessage } from '../dns/message.ts';
 import { offsetOf } from './ntp-offset.ts';
-import type { UdpPreset } from './spec.ts';
+import type { UdpPreset } from './payload.ts';
 
 /** A protocol over datagrams: its request, and how to recognise a proper reply. */
 export interface Preset {
@@ -52,16 +52,22 @@ const stun: Preset = {
 
 export const presets: Readonly<Record<UdpPreset, Preset>> = { dns, ntp, stun };
 
-/** The protocol that lives at a port. */
-export function presetAt(port: number): Preset | null {
+/** The name of the protocol that lives at a port. */
+export function presetNameAt(port: number): UdpPreset | null {
   switch (port) {
     case 53:
-      return dns;
+      return 'dns';
     case 123:
-      return ntp;
+      return 'ntp';
     case 3_478:
-      return stun;
+      return 'stun';
     default:
       return null;
   }
+}
+
+/** The protocol that lives at a port. */
+export function presetAt(port: number): Preset | null {
+  const name = presetNameAt(port);
+  return name === null ? null : presets[name];
 }

@@ -10,7 +10,9 @@ import { reach, type ProbeDestination } from '../reach.ts';
 import type { Detail } from './detail.ts';
 import { offsetText } from './lines.ts';
 import { type Preset, presetAt, presets } from './presets.ts';
-import { meaningOfSilence, payloadBytes, UdpPreset, type Spec } from './spec.ts';
+import { isUdpPreset, payloadBytes } from './payload.ts';
+import { meaningOfSilence } from './silence.ts';
+import type { Spec } from './spec.ts';
 
 /** Sends up to three datagrams to the spec's port and waits for the first proper reply; it never answers one. */
 export async function probe(
@@ -98,8 +100,7 @@ function languageOf({ send }: Spec, port: number): Language {
     const preset = presetAt(port);
     return preset === null ? { preset, strict: false, bytes: Buffer.from('\r\n\r\n') } : { preset, strict: false };
   }
-  const name = UdpPreset.safeParse(send);
-  if (name.success) return { preset: presets[name.data], strict: true };
+  if (isUdpPreset(send)) return { preset: presets[send], strict: true };
   return { preset: null, strict: false, bytes: payloadBytes(send) };
 }
 
@@ -139,10 +140,9 @@ function replyDetail(datagram: Buffer): Pick<Detail, 'replied' | 'bytes' | 'repl
 }
 
 function unexpectedReplyFailure({ expect, send }: Spec): Failure {
-  const preset = UdpPreset.safeParse(send);
-  if (!preset.success) return failure('target', 'body', 'the reply does not contain what is expected');
+  if (!isUdpPreset(send)) return failure('target', 'body', 'the reply does not contain what is expected');
   const also = expect === undefined ? '' : ' with what is expected in it';
-  return failure('target', 'protocol', `the reply is no proper ${preset.data} answer${also}`);
+  return failure('target', 'protocol', `the reply is no proper ${send} answer${also}`);
 }
 
 type UdpOutcomeBase = Pick<Outcome<Detail>, 'address' | 'phases' | 'facts'> & { readonly detail: Detail };

@@ -1,18 +1,18 @@
 import { z } from 'zod';
 import { always } from '#kernel/refine.ts';
-import { Duration } from '#kernel/units.ts';
-import { formatHostPort, Host, portOf } from '../endpoint.ts';
-import { bytesOf, AnswerPattern, Payload, PayloadText } from '../payload.ts';
+import { Duration } from '#kernel/unit-schemas.ts';
+import { formatHostPort, portOf } from '../endpoint.ts';
+import { Host } from '../host-schema.ts';
+import { AnswerPattern, Payload, PayloadText } from '../payload-schemas.ts';
+import { payloadBytes, udpPresets } from './payload.ts';
 
-export const UdpPreset = z.enum(['dns', 'ntp', 'stun']);
-export type UdpPreset = z.infer<typeof UdpPreset>;
+export const UdpPreset = z.enum(udpPresets);
 
 const Sendable = z.union([
   UdpPreset,
   Payload,
   z.strictObject({ text: PayloadText.describe('Text with escapes, even if it equals the name of a preset.') }),
 ]);
-type Sendable = z.output<typeof Sendable>;
 
 const longestPayload = 1_232;
 
@@ -53,14 +53,3 @@ export const Spec = z
     context.addIssue({ code: 'custom', path: ['offset_below'], message: 'needs send: ntp' });
   }, always);
 export type Spec = z.output<typeof Spec>;
-
-/** The bytes of what is to be sent if that is no preset. */
-export function payloadBytes(send: Sendable): Buffer {
-  return bytesOf(typeof send === 'object' && 'text' in send ? send.text : send);
-}
-
-/** What silence means to a check: a target that was asked in its own language, or must say something, is not silent. */
-export function meaningOfSilence({ silence, send, expect }: Spec): 'up' | 'down' | 'unknown' {
-  if (silence !== undefined) return silence;
-  return expect !== undefined || UdpPreset.safeParse(send).success ? 'down' : 'unknown';
-}

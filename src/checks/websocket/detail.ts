@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { StreamDetail } from '../stream/tls.ts';
+import { StreamDetail } from '../stream/tls-schemas.ts';
 
 /** What the handshake and the messages after it said; null if it did not come to that. */
 export const Detail = StreamDetail.pick({ tls: true, answer: true }).extend({

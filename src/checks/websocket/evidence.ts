@@ -2,7 +2,8 @@ import { endpointOf, portOf } from '../endpoint.ts';
 import type { EvidencePlan } from '../evidence/plan.ts';
 import { secretsInHeaders, secretsInText, secretsInUrl } from '../evidence/redaction.ts';
 import { Spec as HttpSpec } from '../http/spec.ts';
-import { isSecure, type Spec } from './spec.ts';
+import type { Spec } from './spec.ts';
+import { isSecure } from './secure.ts';
 
 /** The path to the port, the chain of certificates, and the response to the upgrade. */
 export function evidence(spec: Spec): EvidencePlan {

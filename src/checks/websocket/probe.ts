@@ -10,7 +10,8 @@ import { describeExpectation } from '../payload.ts';
 import { type Talk, converseOver } from '../stream/talk.ts';
 import type { Detail } from './detail.ts';
 import { ConnectionClosedError, hold, UpgradeRefusedError } from './session.ts';
-import { isSecure, type Spec } from './spec.ts';
+import type { Spec } from './spec.ts';
+import { isSecure } from './secure.ts';
 
 /** Opens a WebSocket (RFC 6455), sends a message and waits for one, as the spec asks for. */
 export async function probe(

@@ -1,8 +1,10 @@
 import { z } from 'zod';
-import { Duration } from '#kernel/units.ts';
-import { type Endpoint, formatHostPort, Host, portOf } from '../endpoint.ts';
-import { AnswerPattern, PayloadText } from '../payload.ts';
-import { Tls } from '../stream/tls.ts';
+import { Duration } from '#kernel/unit-schemas.ts';
+import { type Endpoint, formatHostPort, portOf } from '../endpoint.ts';
+import { Host } from '../host-schema.ts';
+import { AnswerPattern, PayloadText } from '../payload-schemas.ts';
+import { Tls } from '../stream/tls-schemas.ts';
+import { isSecure } from './secure.ts';
 
 export const Spec = z.strictObject({
   type: z.literal('websocket'),
@@ -35,11 +37,6 @@ export const Spec = z.strictObject({
   tls: Tls.prefault({}).describe('Certificates and names for wss.'),
 });
 export type Spec = z.output<typeof Spec>;
-
-/** Whether TLS comes first. */
-export function isSecure({ scheme }: Pick<Endpoint, 'scheme'>): boolean {
-  return scheme === 'wss' || scheme === 'https';
-}
 
 function recordedForm(endpoint: Endpoint): string {
   const { name, path } = endpoint;

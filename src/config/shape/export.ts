@@ -1,9 +1,9 @@
 import { resolve } from 'node:path';
 import { z } from 'zod';
-import { FilePath } from '#kernel/files.ts';
+import { FilePath } from '#kernel/file-path.ts';
 import { SecretHeaders } from '#kernel/headers.ts';
 import type { Secret } from '#kernel/secret.ts';
-import { Duration, Size } from '#kernel/units.ts';
+import { Duration, Size } from '#kernel/unit-schemas.ts';
 import { SecretUrl } from '#kernel/url.ts';
 
 const ResultFile = z.strictObject({

@@ -1,10 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { checkOf, type CheckSpec, interfaceTypeNames } from '#checks/index.ts';
-import { FilePath } from '#kernel/files.ts';
+import { FilePath } from '#kernel/file-path.ts';
 import { always, refuseBoth } from '#kernel/refine.ts';
 import { Secret } from '#kernel/secret.ts';
-import { Rate } from '#kernel/units.ts';
+import { Rate } from '#kernel/unit-schemas.ts';
 import { BareWebUrl } from '#kernel/url.ts';
 import { find, type SourceNode, problemAt } from '../read/located.ts';
 import { alternatives } from '#kernel/wording.ts';

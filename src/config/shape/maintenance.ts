@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { always } from '#kernel/refine.ts';
-import { Duration } from '#kernel/units.ts';
+import { Duration } from '#kernel/unit-schemas.ts';
 import { CronPattern, TimeZone } from './schedule.ts';
 import { Names } from './target.ts';
 

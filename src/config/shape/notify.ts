@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { channelTypes } from '#channels/index.ts';
 import { always } from '#kernel/refine.ts';
-import { dayMs, Duration } from '#kernel/units.ts';
+import { dayMs } from '#kernel/units.ts';
+import { Duration } from '#kernel/unit-schemas.ts';
 import { SecretUrl } from '#kernel/url.ts';
 import { Severity } from '#monitor/judge/rule.ts';
 import { HourRanges } from './hours.ts';

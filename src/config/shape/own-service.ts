@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { FilePath } from '#kernel/files.ts';
+import { FilePath } from '#kernel/file-path.ts';
 import { always, refuseBoth } from '#kernel/refine.ts';
-import { Rate } from '#kernel/units.ts';
+import { Rate } from '#kernel/unit-schemas.ts';
 
 const nameHint = 'expected the name of a token: letters, digits, "-", "_" and "."';
 const hashHint = 'expected the SHA-256 of the token in 64 hexadecimal digits: printf %s "$TOKEN" | sha256sum';

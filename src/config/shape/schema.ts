@@ -3,7 +3,7 @@ import { channelTypes } from '#channels/index.ts';
 import { PluginCommands } from '#checks/index.ts';
 import { Evidence } from './evidence.ts';
 import { Export } from './export.ts';
-import { FilePath } from '#kernel/files.ts';
+import { FilePath } from '#kernel/file-path.ts';
 import { remade } from '#kernel/remade.ts';
 import { Rule } from '#monitor/judge/rule.ts';
 import { ForeignService } from './foreign-service.ts';

@@ -1,10 +1,11 @@
 import { isIP } from 'node:net';
 import { z } from 'zod';
 import { AddressRange, formatHostPort, NodeInfo, parseEndpoint } from '#checks/index.ts';
-import { FilePath } from '#kernel/files.ts';
+import { FilePath } from '#kernel/file-path.ts';
 import { faultOfPasswordHash } from '#kernel/password.ts';
 import { always, refuseBoth } from '#kernel/refine.ts';
-import { Duration, formatDuration } from '#kernel/units.ts';
+import { formatDuration } from '#kernel/units.ts';
+import { Duration } from '#kernel/unit-schemas.ts';
 import { BareWebUrl, Url } from '#kernel/url.ts';
 
 /** A user's name for a target, a rule or a recipient. It is that thing's identity everywhere. */

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { type AnyCheck, checkOf, checkTypeNames } from '#checks/index.ts';
 import { always, refuseBoth } from '#kernel/refine.ts';
-import { Duration } from '#kernel/units.ts';
+import { Duration } from '#kernel/unit-schemas.ts';
 import { ObjectiveText } from './objective.ts';
 import { CronPattern, TimeZone } from './schedule.ts';
 

@@ -1,10 +1,10 @@
 import { isIP } from 'node:net';
 import { z } from 'zod';
 import { parseEndpoint } from '#checks/index.ts';
-import { FilePath } from '#kernel/files.ts';
+import { FilePath } from '#kernel/file-path.ts';
 import { SecretHeaders } from '#kernel/headers.ts';
 import { always, refuseBoth } from '#kernel/refine.ts';
-import { Duration } from '#kernel/units.ts';
+import { Duration } from '#kernel/unit-schemas.ts';
 import { BareWebUrl, SecretUrl } from '#kernel/url.ts';
 import { Name } from './sections.ts';
 import { Names } from './target.ts';

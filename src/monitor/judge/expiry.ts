@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { describeDuration, Duration } from '#kernel/units.ts';
+import { describeDuration } from '#kernel/units.ts';
+import { Duration } from '#kernel/unit-schemas.ts';
 import { defineRuleKind, type Judgement, type NodeView, unknownJudgement, type RuleWording } from './rules/kind.ts';
 
 /** What ends at a time that checks find out. */

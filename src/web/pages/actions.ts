@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { WatchpostError } from '#kernel/errors.ts';
-import { Duration } from '#kernel/units.ts';
+import { Duration } from '#kernel/unit-schemas.ts';
 import type { AccessControl } from '../access/access.ts';
 import { isOwnForm, readForms } from '../access/caller.ts';
 import { incidentHref } from './links.ts';

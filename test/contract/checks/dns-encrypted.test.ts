@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { probe } from '#checks/dns/probe.ts';
 import { Detail } from '#checks/dns/detail.ts';
 import { Spec } from '#checks/dns/spec.ts';
-import { outcomeOf } from '#checks/outcome.ts';
+import { outcomeOf } from '#checks/outcome-schemas.ts';
 import { systemClock } from '#kernel/clock.ts';
 import { systemRandom } from '#kernel/random.ts';
 import { issue, issueAuthority } from '../../support/certificates.ts';

@@ -6,7 +6,7 @@ import { Detail } from '#checks/dns/detail.ts';
 import { Spec } from '#checks/dns/spec.ts';
 import { probe } from '#checks/dns/probe.ts';
 import type { ProbeContext } from '#checks/index.ts';
-import { outcomeOf } from '#checks/outcome.ts';
+import { outcomeOf } from '#checks/outcome-schemas.ts';
 import { systemRandom } from '#kernel/random.ts';
 import { FakeClock, withoutTime } from '../../support/fake-clock.ts';
 import { distrustingGate, literalGate } from '../../support/literal-gate.ts';

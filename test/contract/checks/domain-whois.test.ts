@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { domain } from '#checks/domain/index.ts';
-import { outcomeOf } from '#checks/outcome.ts';
+import { outcomeOf } from '#checks/outcome-schemas.ts';
 import { systemClock } from '#kernel/clock.ts';
 import { loopbackGate } from '../../support/http-check.ts';
 import { serveHttp } from '../../support/http-servers.ts';

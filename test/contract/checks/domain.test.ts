@@ -2,7 +2,7 @@ import type { RequestListener } from 'node:http';
 import { expect, test } from 'vitest';
 import { domain } from '#checks/domain/index.ts';
 import type { Gate } from '#checks/gate.ts';
-import { outcomeOf } from '#checks/outcome.ts';
+import { outcomeOf } from '#checks/outcome-schemas.ts';
 import { type Clock, systemClock } from '#kernel/clock.ts';
 import { issue, issueAuthority } from '../../support/certificates.ts';
 import { forbidden, loopbackGate } from '../../support/http-check.ts';

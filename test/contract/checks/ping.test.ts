@@ -3,7 +3,7 @@ import { readdirSync, readlinkSync } from 'node:fs';
 import { Worker } from 'node:worker_threads';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Prober } from '#checks/check.ts';
-import { outcomeOf } from '#checks/outcome.ts';
+import { outcomeOf } from '#checks/outcome-schemas.ts';
 import { ping } from '#checks/ping/index.ts';
 import { systemClock } from '#kernel/clock.ts';
 import { systemRandom } from '#kernel/random.ts';

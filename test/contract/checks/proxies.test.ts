@@ -2,7 +2,7 @@ import { connect } from 'node:net';
 import { expect, test } from 'vitest';
 import type { z } from 'zod';
 import { tcp } from '#checks/tcp/index.ts';
-import { outcomeOf } from '#checks/outcome.ts';
+import { outcomeOf } from '#checks/outcome-schemas.ts';
 import { systemClock } from '#kernel/clock.ts';
 import { issue, issueAuthority } from '../../support/certificates.ts';
 import { checkHttp, forbidden, inShort, loopbackGate } from '../../support/http-check.ts';

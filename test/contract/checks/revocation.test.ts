@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { afterAll, expect, onTestFinished, test } from 'vitest';
 import { tls } from '#checks/tls/index.ts';
-import { outcomeOf } from '#checks/outcome.ts';
+import { outcomeOf } from '#checks/outcome-schemas.ts';
 import { judgeList, listAddresses } from '#checks/revocation/crl.ts';
 import { dayMs, hourMs } from '#kernel/units.ts';
 import { systemClock } from '#kernel/clock.ts';

@@ -4,7 +4,7 @@ import { afterAll, afterEach, expect, test } from 'vitest';
 import type { z } from 'zod';
 import type { Policy } from '#checks/address.ts';
 import { createGate } from '#checks/gate.ts';
-import { outcomeOf } from '#checks/outcome.ts';
+import { outcomeOf } from '#checks/outcome-schemas.ts';
 import { createResolver } from '#checks/resolver.ts';
 import { tcp } from '#checks/tcp/index.ts';
 import { systemClock } from '#kernel/clock.ts';

@@ -4,7 +4,7 @@ import { text } from 'node:stream/consumers';
 import { describe, expect, test } from 'vitest';
 import type { ListedDelivery } from '#monitor/judge/delivery.ts';
 import { type DeliveryDesk, deliveryRoutes } from '#web/deliveries.ts';
-import { type WebServer } from '#web/server.ts';
+import type { WebServer } from '#web/server.ts';
 import { serveWeb } from '../../support/web.ts';
 import { delivery } from '../../support/incidents.ts';
 

@@ -1,7 +1,8 @@
 import * as fc from 'fast-check';
 import ipaddr from 'ipaddr.js';
 import { expect, test } from 'vitest';
-import { AddressRange, addressRules, isSameAddress, addressObjection } from '#checks/address.ts';
+import { addressRules, isSameAddress, addressObjection } from '#checks/address.ts';
+import { AddressRange } from '#checks/address-range.ts';
 
 const none = addressRules([], []);
 

@@ -5,13 +5,14 @@ import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { checkOf } from '#checks/index.ts';
-import { outcomeOf } from '#checks/outcome.ts';
+import { outcomeOf } from '#checks/outcome-schemas.ts';
 import { Detail } from '#checks/dns/detail.ts';
 import { mismatch } from '#checks/dns/expectation.ts';
 import { fromRow, toRow } from '#checks/dns/row.ts';
 import { frameFault } from '#checks/dns/frame.ts';
 import { encodeQuery, readMessage } from '#checks/dns/message.ts';
-import { askedName, Spec } from '#checks/dns/spec.ts';
+import { Spec } from '#checks/dns/spec.ts';
+import { askedName } from '#checks/dns/question.ts';
 import { a, answerTo } from '../../support/name-server.ts';
 
 const Outcome = outcomeOf(Detail);

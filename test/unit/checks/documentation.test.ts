@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { checkOf, checkTypeNames, FailureCode, FailureSource } from '#checks/index.ts';
-import { Fact, Phase } from '#checks/outcome.ts';
+import { Fact, Phase } from '#checks/outcome-schemas.ts';
 import { withOptionTables } from '../../support/check-options.ts';
 
 const page = readFileSync(new URL('../../../docs/checks.md', import.meta.url), 'utf8');

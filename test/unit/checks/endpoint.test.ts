@@ -2,7 +2,8 @@ import * as fc from 'fast-check';
 import { isIP } from 'node:net';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
-import { formatHostPort, Host, parseEndpoint, portOf } from '#checks/endpoint.ts';
+import { formatHostPort, parseEndpoint, portOf } from '#checks/endpoint.ts';
+import { Host } from '#checks/host-schema.ts';
 import { anyText } from '../../support/any-text.ts';
 
 const label = 'a'.repeat(63);

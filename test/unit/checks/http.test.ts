@@ -5,8 +5,10 @@ import { z } from 'zod';
 import { exchangeFailure } from '#checks/http/exchange-failure.ts';
 import { http } from '#checks/http/index.ts';
 import { followRedirect, targetOf, urlOf } from '#checks/http/redirect.ts';
-import { inRanges, StatusRanges } from '#checks/http/status-ranges.ts';
-import { failed, failure, FailureCode, type Outcome, outcomeOf } from '#checks/outcome.ts';
+import { inRanges } from '#checks/http/status-ranges.ts';
+import { StatusRanges } from '#checks/http/status-ranges-schema.ts';
+import { failed, failure, type Outcome } from '#checks/outcome.ts';
+import { FailureCode, outcomeOf } from '#checks/outcome-schemas.ts';
 
 const Outcome = outcomeOf(http.Detail);
 const parse = (options: object) => http.Spec.safeParse({ type: 'http', host: 'a.example', ...options });

@@ -2,8 +2,10 @@ import * as fc from 'fast-check';
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
-import { failed, failure, outcomeOf, toSeconds } from '#checks/outcome.ts';
-import { bytesOf, AnswerPattern, matcherOf, Payload } from '#checks/payload.ts';
+import { failed, failure, toSeconds } from '#checks/outcome.ts';
+import { outcomeOf } from '#checks/outcome-schemas.ts';
+import { bytesOf, matcherOf } from '#checks/payload.ts';
+import { AnswerPattern, Payload } from '#checks/payload-schemas.ts';
 import { tcp } from '#checks/tcp/index.ts';
 
 const Outcome = outcomeOf(tcp.Detail);

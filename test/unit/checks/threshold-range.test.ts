@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { isAlerting, parseThresholdRange, ThresholdText } from '#checks/threshold-range.ts';
+import { isAlerting, parseThresholdRange } from '#checks/threshold-range.ts';
+import { ThresholdText } from '#checks/threshold-text.ts';
 
 // The table of the Monitoring Plugins Development Guidelines, "Threshold and Ranges", with values on both sides of each bound.
 test.each<readonly [range: string, alerting: readonly number[], good: readonly number[]]>([

@@ -1,14 +1,7 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import {
-  describeDuration,
-  Duration,
-  formatDuration,
-  formatSeconds,
-  parseDuration,
-  Percentage,
-  Size,
-} from '#kernel/units.ts';
+import { describeDuration, formatDuration, formatSeconds, parseDuration } from '#kernel/units.ts';
+import { Duration, Percentage, Size } from '#kernel/unit-schemas.ts';
 
 const Milliseconds = fc.integer({ min: 0, max: 2 ** 45 });
 

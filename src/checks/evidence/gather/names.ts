@@ -5,7 +5,9 @@ import { unlessMissing } from '#kernel/files.ts';
 import { singleLine } from '#kernel/text.ts';
 import type { QueryResult } from '../../dns/ask.ts';
 import type { Question } from '../../dns/message.ts';
-import { Spec as DomainSpec } from '../../domain/spec.ts';
+import type { LookupSpec } from '../../domain/lookup.ts';
+import { registeredName, standardSources } from '../../domain/registered-name.ts';
+import { parseEndpoint } from '../../endpoint.ts';
 import { parseHosts } from '../../hosts-file.ts';
 import { within } from '../../reach.ts';
 import type { NamesEvidence } from '../detail.ts';
@@ -81,13 +83,13 @@ async function findRegistration(
   name: string,
   { plan, context, tools }: GatherContext,
 ): Promise<NonNullable<NamesEvidence['registration']> | null> {
-  const parsed = plan.registration ?? DomainSpec.safeParse({ type: 'domain', host: name }).data;
-  if (parsed === undefined) return null;
-  const domain = parsed.host;
+  const wanted = plan.registration ?? registrationOf(name);
+  if (wanted === null) return null;
+  const domain = wanted.host;
   const unanswered = { domain, registered: null, expiresAt: null, status: [] };
   const { environment, lookup } = tools;
   const looking = within({ limitMs: registrationMs }, context, environment, async (network) =>
-    orAbort(lookup.lookUp(parsed, network), network.signal),
+    orAbort(lookup.lookUp(wanted, network), network.signal),
   );
   try {
     const looked = await looking;
@@ -107,4 +109,11 @@ async function findRegistration(
     if (error instanceof Error) return { ...unanswered, failure: singleLine(error.message) };
     throw error;
   }
+}
+
+// Null if there is no domain to be registered.
+function registrationOf(name: string): LookupSpec | null {
+  const endpoint = parseEndpoint(name);
+  const host = endpoint.ok ? registeredName(endpoint) : null;
+  return typeof host === 'string' ? { host, ...standardSources } : null;
 }

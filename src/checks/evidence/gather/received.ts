@@ -4,6 +4,7 @@ import { converse as converseByDatagrams } from '../../datagram.ts';
 import type { Failure } from '../../outcome.ts';
 import { within } from '../../reach.ts';
 import { converse } from '../../stream/conversation.ts';
+import { presets } from '../../udp/presets.ts';
 import type { ReceivedEvidence } from '../detail.ts';
 import { type GatherContext, PartUnavailableError } from './context.ts';
 import { createExcerpt } from './response.ts';
@@ -62,7 +63,7 @@ type DatagramPlan = NonNullable<GatherContext['plan']['datagram']>;
 
 async function gatherDatagram(
   { plan, context, tools: { environment }, redaction }: GatherContext,
-  { port, make }: DatagramPlan,
+  { port, payload }: DatagramPlan,
 ): Promise<ReceivedEvidence> {
   const { clock, random, localAddress } = environment;
   const pinned = await context.gate.pin(plan.name, { family: plan.family, signal: context.signal });
@@ -77,7 +78,7 @@ async function gatherDatagram(
       sendAtMs: [0, datagramMs / 3],
       timeoutMs: datagramMs,
       verify: (ends) => context.gate.verify(pinned, ends),
-      make: () => make(random),
+      make: () => (typeof payload === 'string' ? presets[payload].make(random) : payload),
       read: (datagram) => Buffer.from(datagram),
     },
   );

@@ -1,7 +1,8 @@
 import { ask, type NameServer, nameOf, type QueryResult, type ResolverQueryOptions } from '../../dns/ask.ts';
 import type { Question } from '../../dns/message.ts';
 import { mostServers, ownServer } from '../../dns/probe.ts';
-import { portFor, type Protocol } from '../../dns/spec.ts';
+import type { Protocol } from '../../dns/record-types.ts';
+import { portFor } from '../../dns/question.ts';
 import { endpointOf } from '../../endpoint.ts';
 import { within } from '../../reach.ts';
 import type { GatherContext } from './context.ts';

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { describeDuration, Duration, formatDuration, formatSeconds } from '#kernel/units.ts';
+import { describeDuration, formatDuration, formatSeconds } from '#kernel/units.ts';
+import { Duration } from '#kernel/unit-schemas.ts';
 import { defineRuleKind, unknownJudgement, type RecentTime } from './kind.ts';
 
 const statistics = ['p50', 'p95', 'p99', 'mean', 'max', 'last'] as const;

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { Percentage } from '#kernel/units.ts';
+import { Percentage } from '#kernel/unit-schemas.ts';
 import { defineRuleKind, unknownJudgement } from './kind.ts';
 
 const Options = z

@@ -1,4 +1,5 @@
-import { describeDuration, Duration } from '#kernel/units.ts';
+import { describeDuration } from '#kernel/units.ts';
+import { Duration } from '#kernel/unit-schemas.ts';
 import { defineRuleKind } from './kind.ts';
 
 const seen = { status: 'up', reason: 'seen', message: null } as const;

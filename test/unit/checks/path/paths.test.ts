@@ -7,7 +7,7 @@ import { hopLabel } from '#checks/path/lines.ts';
 import { kindOfNotice, type PathSocket, type ProbeAnswer } from '#checks/path/probe-socket.ts';
 import { runRounds, type RoundsPlan } from '#checks/path/rounds.ts';
 import { hopsOf } from '#checks/path/hops.ts';
-import { PathTrace } from '#checks/path/trace.ts';
+import { PathTrace } from '#checks/path/path-trace.ts';
 import type { PathHop, PathProbe } from '#checks/path/path-trace.ts';
 import { systemClock } from '#kernel/clock.ts';
 

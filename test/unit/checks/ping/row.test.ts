@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { ping } from '#checks/ping/index.ts';
-import { outcomeOf } from '#checks/outcome.ts';
+import { outcomeOf } from '#checks/outcome-schemas.ts';
 
 const Samples = z.array(z.looseObject({ check: z.string(), kind: z.string(), sample: z.unknown() }));
 const samples = Samples.parse(

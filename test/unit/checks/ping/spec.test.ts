@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { checkOf, CheckSpec } from '#checks/index.ts';
 import { z } from 'zod';
 import { ping } from '#checks/ping/index.ts';
-import { shapeOf } from '#checks/ping/spec.ts';
+import { shapeOf } from '#checks/ping/shape.ts';
 
 const { Spec } = ping;
 

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { argumentsOf, PluginCommands } from '#checks/plugin/commands.ts';
+import { argumentsOf } from '#checks/plugin/commands.ts';
+import { PluginCommands } from '#checks/plugin/command-schemas.ts';
 import { parseOutput } from '#checks/plugin/output.ts';
 import { parsePerformanceData } from '#checks/plugin/performance-data.ts';
 
