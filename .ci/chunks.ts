@@ -7,10 +7,13 @@ const starts: Readonly<Record<string, readonly string[]>> = {
   main: ['main.ts'],
   commands: ['cli/program.ts'],
   hub: ['cli/run/run.ts'],
-  node: ['node/thread.ts', 'checks/{ping,traceroute,mtr,plugin,docker,systemd}/{index,probe}.ts'],
+  node: ['node/thread.ts', 'checks/{ping,traceroute,mtr,plugin,docker,systemd}/probe.ts'],
   chores: ['store/chore-thread.ts'],
   guard: ['cli/run/stop-guard-thread.ts'],
 };
+
+// What a node loads with the first target of a type.
+const later = ['checks/*/probe.ts'];
 
 /**
  * One chunk for all modules under `from` that the same starts load, so that none loads what it does not need: to load a file takes a
@@ -21,10 +24,18 @@ export function chunksByStart(from: string, entries: readonly string[]): CodeSpl
   const names = new Map<string, string>();
 
   function nameAll(importsOf: (module: string) => readonly string[]): void {
-    for (const [start, patterns] of Object.entries(starts))
-      for (const module of loadedBy(filesOf(from, patterns), importsOf))
+    const loaded = new Map(
+      Object.entries(starts).map(([start, patterns]) => [start, loadedBy(filesOf(from, patterns), importsOf)]),
+    );
+    // What probes share with the hub is as if the start of a node loaded it: a node must not load with them what else the hub has, schemas
+    // above all.
+    const others = new Set([...loaded.values()].flatMap((modules) => [...modules]));
+    const shared = [...loadedBy(filesOf(from, later), importsOf)].filter((module) => others.has(module));
+    for (const [start, modules] of loaded)
+      for (const module of start === 'node' ? new Set([...modules, ...shared]) : modules)
         names.set(module, names.has(module) ? `${names.get(module)}-${start}` : start);
-    // `kernel/light-schemas.ts` comes between it and the first schema.
+    // It comes between zod and the first schema: what a chunk imports is run before all of it.
+    names.set(join(from, 'kernel/light-schemas.ts'), 'light-schemas');
     for (const module of names.keys()) if (module.includes('/node_modules/zod/')) names.set(module, 'zod');
     for (const entry of entries) names.delete(entry);
   }

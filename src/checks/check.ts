@@ -4,7 +4,7 @@ import type { Random } from '#kernel/random.ts';
 import type { Gate } from './gate.ts';
 import type { EvidencePlan } from './evidence/plan.ts';
 import type { MeasuredValue } from './measured-value.ts';
-import { type Fact, failed, failure, type Outcome, type Phase } from './outcome.ts';
+import type { Fact, Outcome, Phase } from './outcome.ts';
 import type { ProbeFinding } from './as-probe.ts';
 import type { Certificate } from './certificate.ts';
 import { loadHandshakeReader } from './tcp-info.ts';
@@ -70,7 +70,7 @@ export type Capability =
     }
   | { readonly able: false; readonly reason: string };
 
-/** A check type that was started on a node. */
+/** A check type that was started on a node: what `start` in the `probe.ts` of its folder gives. */
 export interface Prober<Spec, Detail> {
   readonly capability: Capability;
   /** Where the kernel takes its times and keeps what comes while this thread is held up: there is no need to measure that closely. */
@@ -83,19 +83,13 @@ export interface Prober<Spec, Detail> {
   close(): Promise<void>;
 }
 
-/**
- * How a type starts that needs nothing to be opened beforehand and can be run on every node. `load` imports its probe, which only nodes
- * need.
- */
+/** How a type starts that needs nothing to be opened beforehand and can be run on every node. */
 export function startPlain<Spec, Detail>(
-  load: () => Promise<{
-    readonly probe: (spec: Spec, context: ProbeContext, environment: ProbeEnvironment) => Promise<Outcome<Detail>>;
-  }>,
+  probe: (spec: Spec, context: ProbeContext, environment: ProbeEnvironment) => Promise<Outcome<Detail>>,
 ): (environment: ProbeEnvironment) => Promise<Prober<Spec, Detail>> {
   return async (environment) => {
     // The first check must not pay for it.
     await loadHandshakeReader();
-    const { probe } = await load();
     return {
       capability: { able: true },
       probe: async (spec, context) => probe(spec, context, environment),
@@ -126,16 +120,6 @@ export interface HeartbeatSettings {
   readonly maxRuntimeMs: number | null;
 }
 
-/** The start of a type whose targets send pings: nodes do nothing. */
-export async function startWithoutProber(): Promise<Prober<unknown, never>> {
-  const reason = 'targets of this type are not checked: they send heartbeats';
-  return {
-    capability: { able: false, reason },
-    probe: async () => failed(failure('node', 'unsupported', reason)),
-    close: async () => {},
-  };
-}
-
 /** What a program would print besides its findings. */
 export interface RawOutputContext<Spec> {
   readonly spec: Spec;
@@ -157,8 +141,8 @@ export interface RowForm<Detail> {
 }
 
 /**
- * A check type: everything that the program knows about it. A type is one folder and one line in `index.ts`; nothing else
- * in the program names it.
+ * A check type: everything that the program knows about it besides how it is probed, which only nodes need: `start` in its `probe.ts`.
+ * A type is one folder, one line in `index.ts` and one in `node-types.ts`; nothing else in the program names it.
  */
 export interface CheckType<
   Type extends string,
@@ -220,8 +204,6 @@ export interface CheckType<
   readonly needsSocket?: SocketSetting;
   /** The port that section 2.6 records besides the host, or null for types that record none. */
   port(spec: z.output<SpecSchema>): string | null;
-  /** Opens what all probes of a node share. Never rejects for lack of rights: then the capability says so. */
-  start(environment: ProbeEnvironment): Promise<Prober<z.output<SpecSchema>, z.output<DetailSchema>>>;
   /** What is expected of a target that sends pings; absent if nodes check it. */
   readonly heard?: (spec: z.output<SpecSchema>) => HeartbeatSettings;
   /** What an outcome says that can be compared from round to round, in any order; absent if a type has no such thing. */

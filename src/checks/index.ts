@@ -1,16 +1,7 @@
 import { z } from 'zod';
 import { onceFor } from '#kernel/once-for.ts';
 import type { ProbeFinding } from './as-probe.ts';
-import type {
-  Capability,
-  HeartbeatSettings,
-  ProbeEnvironment,
-  SocketSetting,
-  OutcomeTable,
-  ProbeContext,
-  RawOutputContext,
-  RowForm,
-} from './check.ts';
+import type { HeartbeatSettings, OutcomeTable, RawOutputContext, RowForm, SocketSetting } from './check.ts';
 import { concealFailure } from './conceal.ts';
 
 export { concealAddresses } from './conceal.ts';
@@ -31,7 +22,6 @@ import { mongodb } from './mongodb/index.ts';
 import { mqtt } from './mqtt/index.ts';
 import type { MeasuredValue } from './measured-value.ts';
 import { mysql } from './mysql/index.ts';
-import { planOf } from './node-types.ts';
 import { ping } from './ping/index.ts';
 import { plugin } from './plugin/index.ts';
 import { postgres } from './postgres/index.ts';
@@ -171,7 +161,6 @@ export interface AnyCheck {
   readonly needs: ((spec: CheckSpec) => string) | null;
   readonly needsSocket: SocketSetting | null;
   port(spec: CheckSpec): string | null;
-  start(environment: ProbeEnvironment): Promise<AnyProber>;
   readonly heard: ((spec: CheckSpec) => HeartbeatSettings) | null;
   readonly answers: ((outcome: Outcome) => readonly string[] | null) | null;
   readonly values: ((outcome: Outcome) => readonly MeasuredValue[]) | null;
@@ -182,13 +171,6 @@ export interface AnyCheck {
   readonly forStrangers: (outcome: Outcome) => Outcome;
   readonly table: OutcomeTable<unknown>;
   readonly row: RowForm<unknown> | null;
-}
-
-export interface AnyProber {
-  readonly capability: Capability;
-  readonly timedByKernel?: true;
-  probe(spec: CheckSpec, context: ProbeContext): Promise<Outcome>;
-  close(): Promise<void>;
 }
 
 const noOptions = z.strictObject({});
@@ -244,4 +226,16 @@ export function checkOf(type: CheckTypeName): AnyCheck {
   const check = byType.get(type);
   if (check === undefined) throw new RangeError(`no check type "${type}"`);
   return check;
+}
+
+/** The plan for gathering evidence about an encoded spec, or why there is none. */
+function planOf(of: Readonly<Record<string, unknown>>): EvidencePlan | string {
+  const check = typeof of['type'] === 'string' ? byType.get(of['type']) : undefined;
+  // Nodes do not run what is heard of, and nothing is gathered about gathering.
+  const isProbed = check !== undefined && check.heard === null && !check.isInternal;
+  const read = isProbed ? check.Spec.safeParse(of) : null;
+  if (!isProbed || read?.success !== true) return 'this node cannot read the spec of the target';
+  // Sound because the spec is what this very type has parsed.
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+  return check.evidence(read.data as CheckSpec) ?? `there is no evidence of type ${check.type}`;
 }

@@ -1,8 +1,7 @@
-import type { EvidencePlan } from './evidence/plan.ts';
 import type { Prober, ProbeEnvironment } from './check.ts';
 
-// What nodes need of check types. A type is loaded with the first check of it: all of them, with their schemas, would be a quarter of what a
-// node's thread holds.
+// What nodes need of check types: how they are probed. A type is loaded with the first check of it, and without its schemas: they, and the
+// library that makes them, would be a quarter of what a node's thread holds.
 
 export { createGates } from './gate.ts';
 export { failed, failure } from './outcome.ts';
@@ -10,7 +9,7 @@ export { ownAddresses } from './own-addresses.ts';
 export { createResolver } from './resolver.ts';
 
 interface LoadableType {
-  /** Imports the type, out of `index.ts` of its folder. */
+  /** Imports `probe.ts` of its folder. */
   readonly load: () => Promise<LoadedType>;
   /** Every node can run it, so that there is nothing to try out. */
   readonly isAbleEverywhere?: true;
@@ -18,42 +17,38 @@ interface LoadableType {
   readonly sendsMany?: true;
 }
 
-/** A check type, as far as nodes use it. */
+/** The `probe.ts` of a check type. */
 export interface LoadedType {
-  readonly type: string;
+  /** Opens what all probes of a node share. Never rejects for lack of rights: then the capability says so. */
   start(environment: ProbeEnvironment): Promise<Prober<unknown, unknown>>;
-  readonly evidence?: (spec: never) => EvidencePlan | null;
-  readonly Spec: {
-    safeParse(of: unknown): { readonly success: true; readonly data: unknown } | { readonly success: false };
-  };
 }
 
 /** The types that nodes run. Each import has to be written out, for whatever copies the program. */
 const types = {
-  ping: { load: async () => (await import('./ping/index.ts')).ping },
-  http: { load: async () => (await import('./http/index.ts')).http, isAbleEverywhere: true },
-  tcp: { load: async () => (await import('./tcp/index.ts')).tcp, isAbleEverywhere: true },
-  dns: { load: async () => (await import('./dns/index.ts')).dns, isAbleEverywhere: true },
-  udp: { load: async () => (await import('./udp/index.ts')).udp, isAbleEverywhere: true },
-  tls: { load: async () => (await import('./tls/index.ts')).tls, isAbleEverywhere: true },
-  grpc: { load: async () => (await import('./grpc/index.ts')).grpc, isAbleEverywhere: true },
-  websocket: { load: async () => (await import('./websocket/index.ts')).websocket, isAbleEverywhere: true },
-  postgres: { load: async () => (await import('./postgres/index.ts')).postgres, isAbleEverywhere: true },
-  mysql: { load: async () => (await import('./mysql/index.ts')).mysql, isAbleEverywhere: true },
-  redis: { load: async () => (await import('./redis/index.ts')).redis, isAbleEverywhere: true },
-  mongodb: { load: async () => (await import('./mongodb/index.ts')).mongodb, isAbleEverywhere: true },
-  mqtt: { load: async () => (await import('./mqtt/index.ts')).mqtt, isAbleEverywhere: true },
-  amqp: { load: async () => (await import('./amqp/index.ts')).amqp, isAbleEverywhere: true },
-  ssh: { load: async () => (await import('./ssh/index.ts')).ssh, isAbleEverywhere: true },
-  domain: { load: async () => (await import('./domain/index.ts')).domain, isAbleEverywhere: true },
-  traceroute: { load: async () => (await import('./traceroute/index.ts')).traceroute, sendsMany: true },
-  mtr: { load: async () => (await import('./mtr/index.ts')).mtr, sendsMany: true },
-  flow: { load: async () => (await import('./flow/index.ts')).flow, isAbleEverywhere: true },
-  plugin: { load: async () => (await import('./plugin/index.ts')).plugin },
-  docker: { load: async () => (await import('./docker/index.ts')).docker },
-  systemd: { load: async () => (await import('./systemd/index.ts')).systemd },
+  ping: { load: async () => import('./ping/probe.ts') },
+  http: { load: async () => import('./http/probe.ts'), isAbleEverywhere: true },
+  tcp: { load: async () => import('./tcp/probe.ts'), isAbleEverywhere: true },
+  dns: { load: async () => import('./dns/probe.ts'), isAbleEverywhere: true },
+  udp: { load: async () => import('./udp/probe.ts'), isAbleEverywhere: true },
+  tls: { load: async () => import('./tls/probe.ts'), isAbleEverywhere: true },
+  grpc: { load: async () => import('./grpc/probe.ts'), isAbleEverywhere: true },
+  websocket: { load: async () => import('./websocket/probe.ts'), isAbleEverywhere: true },
+  postgres: { load: async () => import('./postgres/probe.ts'), isAbleEverywhere: true },
+  mysql: { load: async () => import('./mysql/probe.ts'), isAbleEverywhere: true },
+  redis: { load: async () => import('./redis/probe.ts'), isAbleEverywhere: true },
+  mongodb: { load: async () => import('./mongodb/probe.ts'), isAbleEverywhere: true },
+  mqtt: { load: async () => import('./mqtt/probe.ts'), isAbleEverywhere: true },
+  amqp: { load: async () => import('./amqp/probe.ts'), isAbleEverywhere: true },
+  ssh: { load: async () => import('./ssh/probe.ts'), isAbleEverywhere: true },
+  domain: { load: async () => import('./domain/probe.ts'), isAbleEverywhere: true },
+  traceroute: { load: async () => import('./traceroute/probe.ts'), sendsMany: true },
+  mtr: { load: async () => import('./mtr/probe.ts'), sendsMany: true },
+  flow: { load: async () => import('./flow/probe.ts'), isAbleEverywhere: true },
+  plugin: { load: async () => import('./plugin/probe.ts') },
+  docker: { load: async () => import('./docker/probe.ts') },
+  systemd: { load: async () => import('./systemd/probe.ts') },
   evidence: {
-    load: async () => (await import('./evidence/index.ts')).evidenceBy(planOf),
+    load: async () => import('./evidence/probe.ts'),
     isAbleEverywhere: true,
     isInternal: true,
   },
@@ -70,15 +65,4 @@ export const nodeTypeNames = Object.keys(types) as readonly NodeTypeName[];
 /** What is known about a type before it is loaded; null if nodes do not run it. */
 export function nodeTypeOf(type: string): LoadableType | null {
   return byName.get(type) ?? null;
-}
-
-/** The plan for an encoded spec by its own type, or why there is none. */
-export async function planOf(of: Readonly<Record<string, unknown>>): Promise<EvidencePlan | string> {
-  const known = typeof of['type'] === 'string' ? nodeTypeOf(of['type']) : null;
-  const type = (await known?.load()) ?? null;
-  const parsed = type?.Spec.safeParse(of);
-  if (type === null || parsed?.success !== true) return 'this node cannot read the spec of the target';
-  // Sound because the spec is what this very type has parsed.
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-  return type.evidence?.(parsed.data as never) ?? `there is no evidence of type ${type.type}`;
 }

@@ -1,4 +1,3 @@
-import '#kernel/light-schemas.ts'; // oxlint-disable-line import/no-unassigned-import -- it changes zod before anything uses it
 import { flushCompileCache } from 'node:module';
 import { parentPort, workerData } from 'node:worker_threads';
 import { systemClock } from '#kernel/clock.ts';
@@ -12,7 +11,7 @@ import type { AgentOptions, NodeMessage, HubMessage } from './ports.ts';
 import { watchTargets } from './watching.ts';
 
 // The entry of a node that lives in a worker thread of the hub, so that measuring never shares an event loop with storage
-// or HTTP. It trusts its hub: both are one program.
+// or HTTP. It trusts its hub, because both are one program: what it is given was parsed, and it loads neither schemas nor zod.
 
 const healthEveryMs = 1_000;
 

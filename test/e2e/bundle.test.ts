@@ -63,12 +63,22 @@ function importsOf(file: string): readonly string[] {
 }
 
 test('schemas are light before the first one is made', () => {
-  for (const entry of ['main.js', 'node-thread.js']) {
-    const [first = ''] = importsOf(entry);
-    expect([entry, sourcesOf(first)]).toEqual([entry, ['src/kernel/light-schemas.ts']]);
-    for (const before of importsOf(first))
-      expect(sourcesOf(before)).toEqual(sourcesOf(before).filter((source) => source.startsWith('node_modules/zod/')));
-  }
+  const [first = ''] = importsOf('main.js');
+  expect(sourcesOf(first)).toEqual(['src/kernel/light-schemas.ts']);
+  for (const before of importsOf(first))
+    expect(sourcesOf(before)).toEqual(sourcesOf(before).filter((source) => source.startsWith('node_modules/zod/')));
+});
+
+test('the thread of a node loads no schemas, whatever it checks', () => {
+  const probes = readdirSync(bundle.folder).filter(
+    (file) => file.endsWith('.js') && sourcesOf(file).some((source) => /^src\/checks\/\w+\/probe\.ts$/.test(source)),
+  );
+  expect(probes.length).toBeGreaterThan(10);
+  const files = new Set(['node-thread.js', ...probes]);
+  for (const file of files) for (const imported of importsOf(file)) files.add(imported);
+  const sources = [...files].flatMap(sourcesOf);
+  expect(sources).toContain('src/checks/evidence/probe.ts');
+  expect(sources.filter((source) => /^node_modules\/zod\/|\/light-schemas\.ts$/.test(source))).toEqual([]);
 });
 
 test('a start loads few files', () => {

@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { unlessMissing } from '#kernel/files.ts';
 import { createProgram, eventually, query } from '../support/program.ts';
 import { serveHttp } from '../support/http-servers.ts';
-import { tcpServer } from '../support/tcp-servers.ts';
+import { closedPort, tcpServer } from '../support/tcp-servers.ts';
 
 const root = new URL('../../', import.meta.url).pathname;
 const preload = join(root, 'test/support/loaded-modules.js');
@@ -27,6 +27,7 @@ const kinds = {
   'document of the history': /\/src\/web\/history-document\.ts$/,
   commands: /\/src\/cli\/program\.ts$/,
   'all types': /\/src\/checks\/index\.ts$/,
+  schemas: /\/node_modules\/zod\/|\/src\/kernel\/light-schemas\.ts$/,
 };
 
 test(
@@ -44,11 +45,12 @@ rules: { down: { failing: any, rounds: 1 } }
 targets: { shop: { check: tcp, host: "${server.host}" } }
 `);
     await eventually(30_000, () => expect(query(program.database, 'SELECT * FROM results')).not.toEqual([]));
-    expect(await loaded()).toEqual(['server', 'all types']);
-    expect(await loaded('-of-threads')).toEqual(['probes', 'used probes']);
+    expect(await loaded()).toEqual(['server', 'all types', 'schemas']);
+    expect(await loaded('-of-nodes')).toEqual(['probes', 'used probes']);
+    expect(withoutSchemas(await loaded('-of-threads'))).toEqual(['probes', 'used probes']);
     await server[Symbol.asyncDispose]();
     await eventually(30_000, async () => expect(await mailsIn(join(program.folder, 'mail'))).toHaveLength(1));
-    expect(await loaded()).toEqual(['server', 'mails', 'templates', 'all types']);
+    expect(await loaded()).toEqual(['server', 'mails', 'templates', 'all types', 'schemas']);
   },
 );
 
@@ -74,9 +76,10 @@ targets: {${targets}}
       return targetStates.parse(await answer.json()).targets.map(({ name, status }) => `${name} ${status}`);
     };
     await eventually(30_000, async () => expect(await states()).toEqual(['shop up']));
-    expect(await loaded()).toEqual(['server', 'all types']);
+    expect(await loaded()).toEqual(['server', 'all types', 'schemas']);
     const ofNode = ['probes', 'other probes'];
-    expect(await loaded('-of-threads')).toEqual(ofNode);
+    expect(await loaded('-of-nodes')).toEqual(ofNode);
+    expect(withoutSchemas(await loaded('-of-threads'))).toEqual(ofNode);
 
     const exacting = `${plain}
   exact: { check: http, host: "http://127.0.0.1:${server.port}", expect: { body: { regex: "w.ll", json: { path: $.state, equals: well } } } }
@@ -85,21 +88,57 @@ targets: {${targets}}
     await writeFile(join(program.folder, 'watchpost.yaml'), config(exacting.replaceAll('\n  ', ', ')));
     expect((await fetch(`${url}/-/reload`, { method: 'POST' })).status).toBe(200);
     await eventually(30_000, async () => expect(await states()).toEqual(['exact up', 'shop up', 'wrong down']));
-    expect(await loaded()).toEqual(['server', 'patterns', 'paths', 'all types']);
-    expect(await loaded('-of-threads')).toEqual([...ofNode, 'patterns', 'paths']);
+    expect(await loaded()).toEqual(['server', 'patterns', 'paths', 'all types', 'schemas']);
+    expect(await loaded('-of-nodes')).toEqual([...ofNode, 'patterns', 'paths']);
+    expect(withoutSchemas(await loaded('-of-threads'))).toEqual([...ofNode, 'patterns', 'paths']);
 
     const start = await fetch(`${url}/check-tcp?host=www.example.invalid:1&max_nodes=1`, {
       headers: { accept: 'application/json' },
     });
     expect(start.status).toBe(200);
-    expect(await loaded()).toEqual(['server', 'patterns', 'paths', 'suffixes', 'all types']);
+    expect(await loaded()).toEqual(['server', 'patterns', 'paths', 'suffixes', 'all types', 'schemas']);
 
     for (const path of ['/openapi.json', '/api/v1/openapi.json'])
       expect(await (await fetch(`${url}${path}`)).json()).toMatchObject({ openapi: '3.1.0' });
     const documents = ['document of checks', 'document of the history'];
-    expect(await loaded()).toEqual(['server', 'patterns', 'paths', 'suffixes', ...documents, 'all types']);
+    expect(await loaded()).toEqual(['server', 'patterns', 'paths', 'suffixes', ...documents, 'all types', 'schemas']);
   },
 );
+
+test(
+  'a node loads no schemas, for its targets and for the evidence that it gathers when one fails',
+  { timeout: 60_000 },
+  async () => {
+    await using server = await tcpServer((socket) => socket.end('HTTP/1.1 204 No Content\r\n\r\n'));
+    await using watched = await createWatchedProgram();
+    const { program, loaded } = watched;
+    const port = await closedPort();
+    await program.start(`data: ${program.database}
+http: { listen: "127.0.0.1:0" }
+defaults: { every: 1s, rules: [down], notify: [ops] }
+notify: { ops: { email: { to: [ops@example.com] } } }
+rules: { down: { failing: any, rounds: 1 } }
+targets:
+  ping: { check: ping, host: 127.0.0.1, count: 1 }
+  http: { check: http, host: "http://${server.host}" }
+  tcp: { check: tcp, host: "127.0.0.1:${port}" }
+  dns: { check: dns, host: a.example, resolver: "127.0.0.1:${port}" }
+  udp: { check: udp, host: "127.0.0.1:${port}" }
+  tls: { check: tls, host: "127.0.0.1:${port}" }
+`);
+    const targets = () =>
+      query(program.database, 'SELECT DISTINCT target FROM history ORDER BY target').map(({ target }) => target);
+    await eventually(30_000, () => expect(targets()).toEqual(['dns', 'http', 'ping', 'tcp', 'tls', 'udp']));
+    await eventually(30_000, () =>
+      expect(query(program.database, 'SELECT * FROM evidence WHERE length(node) > 0')).not.toEqual([]),
+    );
+    expect(await loaded('-of-nodes')).toEqual(['probes', 'used probes', 'other probes']);
+    expect(withoutSchemas(await loaded('-of-threads'))).toEqual(['probes', 'used probes', 'other probes']);
+  },
+);
+
+// The thread for chores of the database has some.
+const withoutSchemas = (found: readonly string[]) => found.filter((kind) => kind !== 'schemas');
 
 const targetStates = z.object({ targets: z.array(z.object({ name: z.string(), status: z.string() })) });
 

@@ -38,7 +38,7 @@ beforeAll(async () => {
   await edit('src/checks/node-types.ts', (text) =>
     text.replace(
       '\n  ping: {',
-      "\n  banner: { load: async () => (await import('./banner/index.ts')).banner, isAbleEverywhere: true },$&",
+      "\n  banner: { load: async () => import('./banner/probe.ts'), isAbleEverywhere: true },$&",
     ),
   );
   await edit('docs/checks.md', (text) =>

@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import type { Gate, PinnedAddress, GateRefusal } from '#checks/gate.ts';
 import { http } from '#checks/http/index.ts';
+import { start as startProber } from '#checks/http/probe.ts';
 import type { Detail } from '#checks/http/detail.ts';
 import { failure, type Outcome } from '#checks/outcome.ts';
 import { outcomeOf } from '#checks/outcome-schemas.ts';
@@ -35,7 +36,7 @@ export async function checkHttp(
   options: Omit<z.input<typeof http.Spec>, 'type' | 'host'> = {},
   { clock = systemClock, gate = loopbackGate(), signal = new AbortController().signal }: CheckOptions = {},
 ): Promise<Outcome<Detail>> {
-  const prober = await http.start({ clock, random: seededRandom(), localAddress: {} });
+  const prober = await startProber({ clock, random: seededRandom(), localAddress: {} });
   try {
     const outcome = await prober.probe(http.Spec.parse({ type: 'http', host, ...options }), { gate, signal });
     return outcomeOf(http.Detail).parse(outcome);

@@ -280,7 +280,7 @@ test('the folders of check types have one shape', () => {
   for (const type of types) {
     const found = model.filter((file) => files.includes(`${type}/${file}`));
     // No node looks at what is heard of.
-    const isHeard = /\bstart: startWithoutProber\b/.test(read(`${type}/index.ts`));
+    const isHeard = /^ {2}heard:/m.test(read(`${type}/index.ts`));
     expect([type, found]).toEqual([type, model.filter((file) => !isHeard || file !== 'probe.ts')]);
     // A type that the interface does not know has no row, and says so.
     const hasRow = files.includes(`${type}/row.ts`);
@@ -326,19 +326,30 @@ function read(file: string): string {
 }
 
 test('what several hubs need is loaded only with them', () => {
-  const loaded = new Set<string>();
-  const load = (file: string): void => {
-    if (loaded.has(file)) return;
-    loaded.add(file);
-    // What is imported for its types, or later, is not loaded.
-    const text = readFileSync(join(root, file), 'utf8').replaceAll(/^import type .*$|\bimport\('[^']+'\)/gm, '');
-    for (const [, to = ''] of text.matchAll(/from '#([^']+)'/g)) load(to);
-    for (const [, to = ''] of text.matchAll(/from '(\.[^']+)'/g)) load(normalize(join(dirname(file), to)));
-  };
-  load('compose.ts');
+  const loaded = loadedFrom(['compose.ts']);
   expect(loaded).toContain('store/sqlite.ts');
   const ofHubs = /^(hubs|compose\/hubs)[/.]|^store\/shared-(?!names)/;
   expect([...loaded].filter((file) => ofHubs.test(file))).toEqual([]);
-  load('compose/hubs.ts');
-  expect([...loaded].filter((file) => ofHubs.test(file)).length).toBeGreaterThan(10);
+  expect([...loadedFrom(['compose/hubs.ts'])].filter((file) => ofHubs.test(file)).length).toBeGreaterThan(10);
 });
+
+test('the thread of a node loads no schemas, and neither do the probes of check types', () => {
+  const probes = files.filter((file) => /^checks\/\w+\/probe\.ts$/.test(file));
+  const loaded = loadedFrom(['node/thread.ts', ...probes]);
+  expect(loaded).toContain('checks/evidence/probe.ts');
+  expect(
+    [...loaded].filter((file) => /^zod\b|^kernel\/light-schemas\.ts$|^checks\/(?:\w+\/)?index\.ts$/.test(file)),
+  ).toEqual([]);
+});
+
+/** The files that Node loads with these at once, and the packages: without what is imported for its types, or later. */
+function loadedFrom(entries: readonly string[]): ReadonlySet<string> {
+  const found = new Set(entries);
+  for (const file of found) {
+    if (!files.includes(file)) continue;
+    const text = read(file).replaceAll(/^(?:im|ex)port type [^;]*;|\bimport\('[^']+'\)/gm, '');
+    for (const [, to = ''] of text.matchAll(/\b(?:from|import) '([^']+)'/g))
+      found.add(to.startsWith('.') ? normalize(join(dirname(file), to)) : to.replace(/^#/, ''));
+  }
+  return found;
+}

@@ -1,4 +1,4 @@
-import { defineCheck, startPlain } from '../check.ts';
+import { defineCheck } from '../check.ts';
 import { serverParts } from '../database/parts.ts';
 import { Detail } from './detail.ts';
 import { evidence } from './evidence.ts';
@@ -11,7 +11,6 @@ export const amqp = defineCheck({
   summary: 'Signs in to an AMQP 0-9-1 broker such as RabbitMQ, and looks at a queue.',
   Spec,
   Detail,
-  start: startPlain(async () => import('./probe.ts')),
   evidence,
   lines,
   row: null,

@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import type { ProbeContext, ProbeEnvironment } from '../check.ts';
+import { type ProbeContext, type ProbeEnvironment, startPlain } from '../check.ts';
 import { nothingFound, type ServerDetail } from '../database/detail.ts';
 import { OpenStream } from '../database/open-stream.ts';
 import { asksForTls } from '../database/ports.ts';
@@ -11,12 +11,10 @@ import type { OpenAmqpClient } from './client.ts';
 import type { Spec } from './spec.ts';
 import { ports } from './ports.ts';
 
+export const start = startPlain(probe);
+
 /** Signs in, and declares a queue passively (AMQP 0-9-1, class queue): nothing is made or changed. */
-export async function probe(
-  spec: Spec,
-  context: ProbeContext,
-  environment: ProbeEnvironment,
-): Promise<Outcome<ServerDetail>> {
+async function probe(spec: Spec, context: ProbeContext, environment: ProbeEnvironment): Promise<Outcome<ServerDetail>> {
   const endpoint = endpointOf(spec.host);
   const wishes = typeof spec.tls === 'object' ? spec.tls : { verify: true };
   const tls = spec.tls === false && !asksForTls(endpoint, ports) ? null : { wishes, alpn: [] };

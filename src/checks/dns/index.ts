@@ -1,4 +1,4 @@
-import { defineCheck, startPlain } from '../check.ts';
+import { defineCheck } from '../check.ts';
 import { forStrangers } from './conceal.ts';
 import { asProbe } from './as-probe.ts';
 import { Detail } from './detail.ts';
@@ -22,7 +22,6 @@ export const dns = defineCheck({
   otherHosts: ({ resolver }) => (resolver === undefined ? [] : [resolver]),
   evidence,
   port: () => null,
-  start: startPlain(async () => import('./probe.ts')),
   // Times to live count down by themselves.
   answers: ({ detail }) => detail?.records.map(({ type, data }) => `${type} ${data}`) ?? null,
   certificate: ({ detail }) => detail?.tls?.certificate ?? null,

@@ -1,6 +1,6 @@
 import { Resolver } from 'node:dns';
 import { isIP } from 'node:net';
-import type { ProbeEnvironment, ProbeContext } from '../check.ts';
+import { type ProbeEnvironment, type ProbeContext, startPlain } from '../check.ts';
 import { endpointOf } from '../endpoint.ts';
 import { failed, failure, type Outcome } from '../outcome.ts';
 import { reach, within } from '../reach.ts';
@@ -17,6 +17,8 @@ export type OwnServers = () => readonly string[];
 
 /** Those of `/etc/resolv.conf`, read anew each time. */
 export const systemServers: OwnServers = () => new Resolver().getServers();
+
+export const start = startPlain(probe);
 
 /** Asks for the spec's records: the server that the spec names, or the node's own in turn. */
 export async function probe(

@@ -14,7 +14,6 @@ export const docker = defineCheck({
   facts: [],
   deadlineMs: ({ timeout }) => timeout,
   port: () => null,
-  start: async (environment) => (await import('./probe.ts')).startDocker(environment),
   needs: () => 'engine',
   needsSocket: 'docker_socket',
   lines,

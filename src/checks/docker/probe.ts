@@ -9,7 +9,7 @@ import { askEngine } from './engine.ts';
 import type { Spec } from './spec.ts';
 
 /** Starts the type on a node, with the socket that its own configuration names. */
-export async function startDocker({ clock, dockerSocket }: ProbeEnvironment): Promise<Prober<Spec, Detail>> {
+export async function start({ clock, dockerSocket }: ProbeEnvironment): Promise<Prober<Spec, Detail>> {
   if (dockerSocket === undefined) {
     const reason = 'this node has no container engine: name its socket under docker_socket';
     return {

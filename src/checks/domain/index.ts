@@ -21,7 +21,6 @@ export const domain = defineCheck({
   hasOwnLimit: true,
   evidence,
   port: () => null,
-  start: async (environment) => (await import('./probe.ts')).startDomain(environment),
   lines,
   forStrangers,
   row: null,

@@ -11,7 +11,7 @@ import type { DomainRegistration } from './registration.ts';
 import type { Spec } from './spec.ts';
 
 /** Starts with nothing known: the list of servers and their answers are kept for all checks of the node. */
-export async function startDomain(environment: ProbeEnvironment): Promise<Prober<Spec, Detail>> {
+export async function start(environment: ProbeEnvironment): Promise<Prober<Spec, Detail>> {
   await loadHandshakeReader();
   await loadResponseParser();
   const lookup = createLookup(environment);

@@ -1,5 +1,5 @@
-import { registeredDomain } from '#kernel/registered-domain.ts';
 import { isIP } from 'node:net';
+import { registeredDomain } from '#kernel/registered-domain.ts';
 import type { Endpoint } from '../endpoint.ts';
 
 /** The domain that the name of an endpoint is registered under, or why there is none. */

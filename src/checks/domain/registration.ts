@@ -1,5 +1,5 @@
-import { singleLine } from '#kernel/text.ts';
 import { isRecord, parseJson } from '#kernel/json.ts';
+import { singleLine } from '#kernel/text.ts';
 
 /** The registration data of a domain. */
 export interface DomainRegistration {

@@ -23,10 +23,6 @@ import type { EvidencePlan } from './plan.ts';
 import { createRedaction, type Redaction } from './redaction.ts';
 import type { Spec } from './spec.ts';
 import { gatherMs } from './limits.ts';
-import { warmUpDocument } from './warm-up.ts';
-
-/** The plan for an encoded spec by its own type, or why there is none. */
-export type PlanOf = (of: Spec['of']) => Promise<EvidencePlan | string>;
 
 // What is left of the time is for putting the document together.
 const partsMs = gatherMs - 1_000;
@@ -35,14 +31,12 @@ const partsMs = gatherMs - 1_000;
 const rootServers = ['198.41.0.4', '199.9.14.201', '192.33.4.12'];
 
 /** Starts what gathering shares on a node. `changes` are for nodes in worlds of their own. */
-export async function startEvidence(
-  planOf: PlanOf,
+export async function start(
   environment: ProbeEnvironment,
   changes: Partial<GatherTools> = {},
 ): Promise<Prober<Spec, EvidenceDocument>> {
   await loadHandshakeReader();
   await loadResponseParser();
-  warmUpDocument();
   const tools: GatherTools = {
     environment,
     tracePath,
@@ -58,7 +52,7 @@ export async function startEvidence(
     // Nothing is judged by its times.
     timedByKernel: true,
     async probe(spec, context) {
-      const plan = await planOf(spec.of);
+      const { plan } = spec.of;
       if (typeof plan === 'string') return failed(failure('node', 'unsupported', plan));
       return gather(spec, plan, context, tools);
     },

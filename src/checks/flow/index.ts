@@ -18,7 +18,6 @@ export const flow = defineCheck({
   deadlineMs: ({ timeout }) => timeout,
   evidence,
   port: () => null,
-  start: async (environment) => (await import('./probe.ts')).startFlow(environment),
   certificate: ({ detail }) => detail?.certificate ?? null,
   lines,
   table,

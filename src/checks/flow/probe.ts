@@ -11,7 +11,7 @@ import { hideAll, secretsOf } from './secrets.ts';
 import type { Spec } from './spec.ts';
 import { type FlowRun, runStep, type StepResult } from './step.ts';
 
-export async function startFlow(environment: ProbeEnvironment): Promise<Prober<Spec, Detail>> {
+export async function start(environment: ProbeEnvironment): Promise<Prober<Spec, Detail>> {
   await loadHandshakeReader();
   await loadResponseParser();
   return {

@@ -3,7 +3,7 @@ import { TLSSocket } from 'node:tls';
 import { DeadlineError, orAbort } from '#kernel/clock.ts';
 import { singleLine } from '#kernel/text.ts';
 import { formatDuration } from '#kernel/units.ts';
-import type { ProbeEnvironment, ProbeContext } from '../check.ts';
+import { type ProbeEnvironment, type ProbeContext, startPlain } from '../check.ts';
 import { endpointOf, portOf } from '../endpoint.ts';
 import { streamFailure } from '../network-errors.ts';
 import { type Failure, failure, type Outcome, toSeconds } from '../outcome.ts';
@@ -12,6 +12,8 @@ import { ClosedEarly, type GrpcResponse, call } from './call.ts';
 import type { Detail } from './detail.ts';
 import { encodeRequest, readResponse } from './message.ts';
 import type { Spec } from './spec.ts';
+
+export const start = startPlain(probe);
 
 /** Asks a server for its health, as gRPC's health checking protocol has it (grpc.health.v1). */
 export async function probe(

@@ -1,4 +1,4 @@
-import { defineCheck, startWithoutProber } from '../check.ts';
+import { defineCheck } from '../check.ts';
 import { Detail } from './detail.ts';
 import { lines } from './lines.ts';
 import { Spec } from './spec.ts';
@@ -13,7 +13,6 @@ export const heartbeat = defineCheck({
   facts: [],
   deadlineMs: () => 0,
   port: () => null,
-  start: startWithoutProber,
   heard: ({ secret_hash: secretHash = null, grace, max_runtime: maxRuntimeMs = null }) => ({
     secretHash,
     graceMs: grace,

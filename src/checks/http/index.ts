@@ -27,7 +27,6 @@ export const http = defineCheck({
   apiOptions,
   evidence,
   port: () => null,
-  start: async (environment) => (await import('./probe.ts')).startHttp(environment),
   certificate: ({ detail }) => detail?.certificate ?? null,
   asProbe,
   lines,

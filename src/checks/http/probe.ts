@@ -18,7 +18,7 @@ import { createTokens, type Tokens } from './token.ts';
 import { proxyFailure, placeOf } from './tunnel.ts';
 
 /** What http checks of a node share. */
-export async function startHttp(environment: ProbeEnvironment): Promise<Prober<Spec, Detail>> {
+export async function start(environment: ProbeEnvironment): Promise<Prober<Spec, Detail>> {
   await loadHandshakeReader();
   await loadResponseParser();
   const tokens = createTokens(environment);

@@ -1,4 +1,4 @@
-import { defineCheck, startPlain } from '../check.ts';
+import { defineCheck } from '../check.ts';
 import { serverParts } from '../database/parts.ts';
 import { Detail } from './detail.ts';
 import { evidence } from './evidence.ts';
@@ -12,7 +12,6 @@ export const mongodb = defineCheck({
   summary: 'Signs in to MongoDB and runs a command.',
   Spec,
   Detail,
-  start: startPlain(async () => import('./probe.ts')),
   evidence,
   lines,
   table,

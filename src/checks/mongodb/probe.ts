@@ -3,7 +3,7 @@ import type { Document } from 'bson';
 import { messageOf } from '#kernel/errors.ts';
 import type { Random } from '#kernel/random.ts';
 import { singleLine } from '#kernel/text.ts';
-import type { ProbeContext, ProbeEnvironment } from '../check.ts';
+import { type ProbeContext, type ProbeEnvironment, startPlain } from '../check.ts';
 import { OpenStream } from '../database/open-stream.ts';
 import { inSession, textOf, unmetValue } from '../database/session.ts';
 import { endpointOf } from '../endpoint.ts';
@@ -18,12 +18,10 @@ import { greet, type ServerHello, signIn } from './login.ts';
 import { ProtocolFault } from './scram.ts';
 import type { Expectation, Spec } from './spec.ts';
 
+export const start = startPlain(probe);
+
 /** Signs in, and runs one command (MongoDB's wire protocol). */
-export async function probe(
-  spec: Spec,
-  context: ProbeContext,
-  environment: ProbeEnvironment,
-): Promise<Outcome<Detail>> {
+async function probe(spec: Spec, context: ProbeContext, environment: ProbeEnvironment): Promise<Outcome<Detail>> {
   const endpoint = endpointOf(spec.host);
   const tls = spec.tls === false ? null : { wishes: spec.tls === true ? { verify: true } : spec.tls, alpn: [] };
   return converseOver({ endpoint, spec, tls, detail: nothingSaid() }, context, environment, async (socket, found) =>

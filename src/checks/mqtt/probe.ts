@@ -3,7 +3,7 @@ import type { MqttClient } from 'mqtt';
 import { orAbort } from '#kernel/clock.ts';
 import type { Random } from '#kernel/random.ts';
 import { singleLine } from '#kernel/text.ts';
-import type { ProbeContext, ProbeEnvironment } from '../check.ts';
+import { type ProbeContext, type ProbeEnvironment, startPlain } from '../check.ts';
 import { nothingFound, type ServerDetail } from '../database/detail.ts';
 import { OpenStream } from '../database/open-stream.ts';
 import { asksForTls } from '../database/ports.ts';
@@ -15,12 +15,10 @@ import { converseOver, type Talk } from '../stream/talk.ts';
 import type { Spec } from './spec.ts';
 import { ports } from './ports.ts';
 
+export const start = startPlain(probe);
+
 /** Signs in, subscribes, publishes, and waits for a message (MQTT 3.1.1 and 5.0, OASIS). */
-export async function probe(
-  spec: Spec,
-  context: ProbeContext,
-  environment: ProbeEnvironment,
-): Promise<Outcome<ServerDetail>> {
+async function probe(spec: Spec, context: ProbeContext, environment: ProbeEnvironment): Promise<Outcome<ServerDetail>> {
   const endpoint = endpointOf(spec.host);
   const wishes = typeof spec.tls === 'object' ? spec.tls : { verify: true };
   const tls = spec.tls === false && !asksForTls(endpoint, ports) ? null : { wishes, alpn: [] };

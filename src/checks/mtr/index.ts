@@ -23,7 +23,6 @@ export const mtr = defineCheck({
   rawOutput,
   evidence,
   port: () => null,
-  start: async (environment) => (await import('./probe.ts')).startMtr(environment),
   answers: ({ detail }) => (detail === null ? null : pathAnswers(detail.path)),
   lines,
   forStrangers,

@@ -8,7 +8,7 @@ import type { Detail, HopFigures } from './detail.ts';
 import { figuresOf } from './figures.ts';
 import type { Spec } from './spec.ts';
 
-export async function startMtr(environment: ProbeEnvironment): Promise<Prober<Spec, Detail>> {
+export async function start(environment: ProbeEnvironment): Promise<Prober<Spec, Detail>> {
   return startPath<Spec, Detail>(environment, {
     pace: ({ packets, interval }) => ({ queries: packets, everyMs: interval, countsLoss: true }),
     conclude: (path, { timeout }, phases) => conclude(path, { phases, timeoutMs: timeout }),

@@ -4,7 +4,7 @@ import type { Connection } from 'mysql2';
 import { systemCode } from '#kernel/errors.ts';
 import { singleLine } from '#kernel/text.ts';
 import { expiresAt } from '../certificate.ts';
-import type { ProbeContext, ProbeEnvironment } from '../check.ts';
+import { type ProbeContext, type ProbeEnvironment, startPlain } from '../check.ts';
 import { nothingFound, type ServerDetail } from '../database/detail.ts';
 import { OpenStream } from '../database/open-stream.ts';
 import { EarlyEnd, inSession, textOf, unmetValue } from '../database/session.ts';
@@ -15,12 +15,10 @@ import type { Tls } from '../stream/tls.ts';
 import { certificateFailure, handshakeFailure, verifyCertificate } from '../tls-connection.ts';
 import type { Spec } from './spec.ts';
 
+export const start = startPlain(probe);
+
 /** Signs in, and runs one statement in a read-only transaction (MySQL's client/server protocol). */
-export async function probe(
-  spec: Spec,
-  context: ProbeContext,
-  environment: ProbeEnvironment,
-): Promise<Outcome<ServerDetail>> {
+async function probe(spec: Spec, context: ProbeContext, environment: ProbeEnvironment): Promise<Outcome<ServerDetail>> {
   const endpoint = endpointOf(spec.host);
   return converseOver(
     { endpoint, spec, tls: null, detail: nothingFound() },

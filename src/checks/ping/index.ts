@@ -26,7 +26,6 @@ export const ping = defineCheck({
   apiOptions,
   evidence,
   port: () => null,
-  start: async (environment) => (await import('./probe.ts')).startPing(environment),
   asProbe,
   lines,
   forStrangers,

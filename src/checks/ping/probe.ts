@@ -27,7 +27,7 @@ type ExchangeResult =
 const tokenLength = 8;
 
 /** Opens one ICMP socket per family for all pings of a node. */
-export async function startPing(environment: ProbeEnvironment): Promise<Prober<Spec, Detail>> {
+export async function start(environment: ProbeEnvironment): Promise<Prober<Spec, Detail>> {
   let libc: PingLibc;
   try {
     libc = await loadLibc();

@@ -16,7 +16,6 @@ export const plugin = defineCheck({
   facts: ['plugin_state'],
   deadlineMs: (spec) => spec.timeout,
   port: ({ port }) => (port === undefined ? null : String(port)),
-  start: async (environment) => (await import('./probe.ts')).startPlugin(environment),
   needs: ({ plugin }) => plugin,
   values: ({ detail }) => detail?.values ?? [],
   evidence,

@@ -18,7 +18,7 @@ const mostAtOnce = 4;
 const mostWaiting = 1_000;
 
 /** Starts the type on a node, with the programs that it may run. */
-export async function startPlugin(environment: ProbeEnvironment): Promise<Prober<Spec, Detail>> {
+export async function start(environment: ProbeEnvironment): Promise<Prober<Spec, Detail>> {
   const { plugins = {} } = environment;
   const names = Object.keys(plugins).toSorted();
   if (names.length === 0) {

@@ -4,7 +4,7 @@ import type { Client } from 'pg';
 import { DeadlineError, orAbort } from '#kernel/clock.ts';
 import { singleLine } from '#kernel/text.ts';
 import { formatDuration } from '#kernel/units.ts';
-import type { ProbeContext, ProbeEnvironment } from '../check.ts';
+import { type ProbeContext, type ProbeEnvironment, startPlain } from '../check.ts';
 import { closeSocket } from '../connection.ts';
 import { nothingFound, type ServerDetail } from '../database/detail.ts';
 import { OpenStream } from '../database/open-stream.ts';
@@ -16,12 +16,10 @@ import { secure } from '../stream/secure.ts';
 import { converseOver, type Talk } from '../stream/talk.ts';
 import type { Spec } from './spec.ts';
 
+export const start = startPlain(probe);
+
 /** Signs in, and runs one statement in a read-only transaction (PostgreSQL's protocol 3.0). */
-export async function probe(
-  spec: Spec,
-  context: ProbeContext,
-  environment: ProbeEnvironment,
-): Promise<Outcome<ServerDetail>> {
+async function probe(spec: Spec, context: ProbeContext, environment: ProbeEnvironment): Promise<Outcome<ServerDetail>> {
   const endpoint = endpointOf(spec.host);
   return converseOver(
     { endpoint, spec, tls: null, detail: nothingFound() },

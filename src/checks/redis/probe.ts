@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import type { AbstractConnector, Redis } from 'ioredis';
-import type { ProbeContext, ProbeEnvironment } from '../check.ts';
+import { type ProbeContext, type ProbeEnvironment, startPlain } from '../check.ts';
 import { nothingFound, type ServerDetail } from '../database/detail.ts';
 import { OpenStream } from '../database/open-stream.ts';
 import { asksForTls } from '../database/ports.ts';
@@ -12,12 +12,10 @@ import type { Spec } from './spec.ts';
 import { wordsOf } from './words.ts';
 import { ports } from './ports.ts';
 
+export const start = startPlain(probe);
+
 /** Signs in, and runs one command (RESP, redis.io/docs/reference/protocol-spec). */
-export async function probe(
-  spec: Spec,
-  context: ProbeContext,
-  environment: ProbeEnvironment,
-): Promise<Outcome<ServerDetail>> {
+async function probe(spec: Spec, context: ProbeContext, environment: ProbeEnvironment): Promise<Outcome<ServerDetail>> {
   const endpoint = endpointOf(spec.host);
   const wishes = typeof spec.tls === 'object' ? spec.tls : { verify: true };
   const tls = spec.tls === false && !asksForTls(endpoint, ports) ? null : { wishes, alpn: [] };

@@ -1,4 +1,4 @@
-import { defineCheck, startPlain } from '../check.ts';
+import { defineCheck } from '../check.ts';
 import { endpointOf, portOf } from '../endpoint.ts';
 import { Detail } from './detail.ts';
 import { evidence } from './evidence.ts';
@@ -19,7 +19,6 @@ export const ssh = defineCheck({
   deadlineMs: ({ timeout }) => timeout,
   port: ({ host }) => String(portOf(endpointOf(host))),
   answers: ({ detail }) => (typeof detail?.host_key === 'string' ? [detail.host_key] : null),
-  start: startPlain(async () => import('./probe.ts')),
   evidence,
   lines,
   table,

@@ -5,7 +5,7 @@ import type * as Ssh2 from 'ssh2';
 import type { Client } from 'ssh2';
 import { orAbort } from '#kernel/clock.ts';
 import { singleLine } from '#kernel/text.ts';
-import type { ProbeContext, ProbeEnvironment } from '../check.ts';
+import { type ProbeContext, type ProbeEnvironment, startPlain } from '../check.ts';
 import { nothingFound } from '../database/detail.ts';
 import { OpenStream } from '../database/open-stream.ts';
 import { EarlyEnd, inSession, textOf, unmetValue } from '../database/session.ts';
@@ -26,12 +26,10 @@ const hostKeyTypes = [
   'rsa-sha2-256',
 ] as const;
 
+export const start = startPlain(probe);
+
 /** Exchanges keys (RFC 4253), and if wished logs in with a key (RFC 4252) and runs a command (RFC 4254). */
-export async function probe(
-  spec: Spec,
-  context: ProbeContext,
-  environment: ProbeEnvironment,
-): Promise<Outcome<Detail>> {
+async function probe(spec: Spec, context: ProbeContext, environment: ProbeEnvironment): Promise<Outcome<Detail>> {
   const endpoint = endpointOf(spec.host);
   const detail: Detail = { ...nothingFound(), host_key: null, host_key_type: null, exit: null };
   return converseOver({ endpoint, spec, tls: null, detail }, context, environment, async (socket, found) =>

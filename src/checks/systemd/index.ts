@@ -14,7 +14,6 @@ export const systemd = defineCheck({
   facts: [],
   deadlineMs: ({ timeout }) => timeout,
   port: () => null,
-  start: async (environment) => (await import('./probe.ts')).startSystemd(environment),
   needs: () => 'systemd',
   needsSocket: 'systemd_socket',
   lines,

@@ -9,7 +9,7 @@ import type { Spec } from './spec.ts';
 import { askUnit, type UnitStatus } from './units.ts';
 
 /** Starts the type on a node, with the socket that its own configuration names. */
-export async function startSystemd({ clock, systemdSocket }: ProbeEnvironment): Promise<Prober<Spec, Detail>> {
+export async function start({ clock, systemdSocket }: ProbeEnvironment): Promise<Prober<Spec, Detail>> {
   if (systemdSocket === undefined) {
     const reason = 'this node has no systemd: name the socket of its message bus under systemd_socket';
     return {

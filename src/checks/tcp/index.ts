@@ -1,4 +1,4 @@
-import { defineCheck, startPlain } from '../check.ts';
+import { defineCheck } from '../check.ts';
 import { endpointOf, portOf } from '../endpoint.ts';
 import { asProbe } from './as-probe.ts';
 import { Detail } from './detail.ts';
@@ -21,7 +21,6 @@ export const tcp = defineCheck({
   apiOptions,
   evidence,
   port: ({ host }) => String(portOf(endpointOf(host))),
-  start: startPlain(async () => import('./probe.ts')),
   certificate: ({ detail }) => detail?.tls?.certificate ?? null,
   asProbe,
   lines,

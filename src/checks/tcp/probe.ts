@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import type { ProbeEnvironment, ProbeContext } from '../check.ts';
+import { type ProbeEnvironment, type ProbeContext, startPlain } from '../check.ts';
 import { closeSocket, type HandshakeTime } from '../connection.ts';
 import { endpointOf, portOf } from '../endpoint.ts';
 import { measureFamilies } from '../families.ts';
@@ -13,12 +13,10 @@ import type { Detail } from './detail.ts';
 import type { Spec } from './spec.ts';
 import { conversationOf, tlsSettingsOf } from './conversation.ts';
 
+export const start = startPlain(probe);
+
 /** Connects, and where asked for starts TLS, sends, and reads until the expected answer is there. */
-export async function probe(
-  spec: Spec,
-  context: ProbeContext,
-  environment: ProbeEnvironment,
-): Promise<Outcome<Detail>> {
+async function probe(spec: Spec, context: ProbeContext, environment: ProbeEnvironment): Promise<Outcome<Detail>> {
   const { proxy, timeout: limitMs } = spec;
   // Only the reader of the configuration reads files.
   if (proxy?.password_file !== undefined)

@@ -20,7 +20,6 @@ export const tls = defineCheck({
   apiOptions,
   evidence,
   port: ({ host }) => String(tlsPortOf(endpointOf(host))),
-  start: async (environment) => (await import('./probe.ts')).startTlsCheck(environment),
   certificate: ({ detail }) => detail?.tls?.certificate ?? null,
   asProbe,
   lines,

@@ -17,11 +17,9 @@ import type { Spec } from './spec.ts';
 import { tlsPortOf } from './port.ts';
 
 /** Starts with nothing known: what issuers say about certificates is kept for all checks of the node. */
-export async function startTlsCheck(environment: ProbeEnvironment): Promise<Prober<Spec, Detail>> {
+export async function start(environment: ProbeEnvironment): Promise<Prober<Spec, Detail>> {
   const revocations = createRevocationLookup(environment);
-  return startPlain<Spec, Detail>(async () => ({
-    probe: async (spec, context) => probe(spec, context, environment, revocations),
-  }))(environment);
+  return startPlain<Spec, Detail>(async (spec, context) => probe(spec, context, environment, revocations))(environment);
 }
 
 /** Connects, starts TLS, and judges what the server presents; then asks whether it was revoked, if that is wished. */

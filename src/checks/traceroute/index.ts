@@ -24,7 +24,6 @@ export const traceroute = defineCheck({
   rawOutput,
   evidence,
   port: () => null,
-  start: async (environment) => (await import('./probe.ts')).startTraceroute(environment),
   answers: ({ detail }) => (detail === null ? null : pathAnswers(detail)),
   lines,
   forStrangers,

@@ -5,7 +5,7 @@ import type { Detail } from './detail.ts';
 import type { Spec } from './spec.ts';
 import { queryGapMs } from './deadline.ts';
 
-export async function startTraceroute(environment: ProbeEnvironment): Promise<Prober<Spec, Detail>> {
+export async function start(environment: ProbeEnvironment): Promise<Prober<Spec, Detail>> {
   return startPath<Spec, Detail>(environment, {
     pace: ({ queries }) => ({ queries, everyMs: queryGapMs }),
     conclude(trace, { timeout }, phases) {

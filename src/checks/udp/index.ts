@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import { defineCheck, startPlain } from '../check.ts';
+import { defineCheck } from '../check.ts';
 import { endpointOf, portOf } from '../endpoint.ts';
 import { Detail } from './detail.ts';
 import { evidence } from './evidence.ts';
@@ -21,7 +21,6 @@ export const udp = defineCheck({
   apiOptions,
   evidence,
   port: ({ host }) => String(portOf(endpointOf(host))),
-  start: startPlain(async () => import('./probe.ts')),
   lines,
   row: { shape, toRow, fromRow },
   table,

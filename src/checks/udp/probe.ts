@@ -1,6 +1,6 @@
 import type { Clock } from '#kernel/clock.ts';
 import { describeDuration } from '#kernel/units.ts';
-import type { ProbeEnvironment, ProbeContext } from '../check.ts';
+import { type ProbeEnvironment, type ProbeContext, startPlain } from '../check.ts';
 import { converse, type DatagramArrival } from '../datagram.ts';
 import { endpointOf, portOf } from '../endpoint.ts';
 import type { Gate } from '../gate.ts';
@@ -14,12 +14,10 @@ import { isUdpPreset, payloadBytes } from './payload.ts';
 import { meaningOfSilence } from './silence.ts';
 import type { Spec } from './spec.ts';
 
+export const start = startPlain(probe);
+
 /** Sends up to three datagrams to the spec's port and waits for the first proper reply; it never answers one. */
-export async function probe(
-  spec: Spec,
-  context: ProbeContext,
-  environment: ProbeEnvironment,
-): Promise<Outcome<Detail>> {
+async function probe(spec: Spec, context: ProbeContext, environment: ProbeEnvironment): Promise<Outcome<Detail>> {
   const endpoint = endpointOf(spec.host);
   const destination = { name: endpoint.name, limitMs: spec.timeout, covers: 'name' } as const;
   return reach<Detail>(destination, context, environment, {

@@ -1,4 +1,4 @@
-import { defineCheck, startPlain } from '../check.ts';
+import { defineCheck } from '../check.ts';
 import { endpointOf, portOf } from '../endpoint.ts';
 import { asProbe } from './as-probe.ts';
 import { Detail } from './detail.ts';
@@ -20,7 +20,6 @@ export const websocket = defineCheck({
   apiOptions,
   evidence,
   port: ({ host }) => String(portOf(endpointOf(host))),
-  start: startPlain(async () => import('./probe.ts')),
   certificate: ({ detail }) => detail?.tls?.certificate ?? null,
   asProbe,
   lines,

@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 import { DeadlineError, orAbort } from '#kernel/clock.ts';
 import { singleLine } from '#kernel/text.ts';
 import { formatDuration } from '#kernel/units.ts';
-import type { ProbeEnvironment, ProbeContext } from '../check.ts';
+import { type ProbeEnvironment, type ProbeContext, startPlain } from '../check.ts';
 import { endpointOf } from '../endpoint.ts';
 import { streamFailure } from '../network-errors.ts';
 import { type Failure, failure, type Outcome, toSeconds } from '../outcome.ts';
@@ -13,12 +13,10 @@ import { ConnectionClosedError, hold, UpgradeRefusedError } from './session.ts';
 import type { Spec } from './spec.ts';
 import { isSecure } from './secure.ts';
 
+export const start = startPlain(probe);
+
 /** Opens a WebSocket (RFC 6455), sends a message and waits for one, as the spec asks for. */
-export async function probe(
-  spec: Spec,
-  context: ProbeContext,
-  environment: ProbeEnvironment,
-): Promise<Outcome<Detail>> {
+async function probe(spec: Spec, context: ProbeContext, environment: ProbeEnvironment): Promise<Outcome<Detail>> {
   const endpoint = endpointOf(spec.host);
   const tls = isSecure(endpoint) ? { wishes: spec.tls, alpn: ['http/1.1'] } : null;
   const detail: Detail = { status: null, protocol: null, answer: null, tls: null };

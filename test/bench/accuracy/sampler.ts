@@ -2,7 +2,9 @@
 import { parentPort } from 'node:worker_threads';
 import { setTimeout as pause } from 'node:timers/promises';
 import { ping } from '../../../src/checks/ping/index.ts';
+import { start as startPing } from '../../../src/checks/ping/probe.ts';
 import { tcp } from '../../../src/checks/tcp/index.ts';
+import { start as startTcp } from '../../../src/checks/tcp/probe.ts';
 import { systemClock } from '../../../src/kernel/clock.ts';
 import { systemRandom } from '../../../src/kernel/random.ts';
 import { addressGate } from '../../support/address-gate.ts';
@@ -15,8 +17,8 @@ export interface Job {
 
 const environment = { clock: systemClock, random: systemRandom, localAddress: {} };
 const context = { gate: addressGate, signal: new AbortController().signal };
-const pings = await ping.start(environment);
-const connects = await tcp.start(environment);
+const pings = await startPing(environment);
+const connects = await startTcp(environment);
 const perSeries = 20;
 
 const methods = {

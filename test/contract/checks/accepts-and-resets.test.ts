@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createGate } from '#checks/gate.ts';
-import { checkOf, CheckSpec, type Outcome } from '#checks/index.ts';
+import { CheckSpec, type Outcome } from '#checks/index.ts';
 import { systemClock } from '#kernel/clock.ts';
 import { systemRandom } from '#kernel/random.ts';
 import { type ResettingServer, resettingServer } from '../../support/resetting-server.ts';
+import { startProber } from '../../support/probe-once.ts';
 
 let server: ResettingServer;
 
@@ -25,7 +26,7 @@ async function check(spec: object): Promise<Outcome> {
     clock: systemClock,
     ownAddresses,
   });
-  const prober = await checkOf(read.type).start({
+  const prober = await startProber(read.type, {
     clock: systemClock,
     random: systemRandom,
     localAddress: { 4: '127.0.0.7' },

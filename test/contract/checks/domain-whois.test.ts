@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { domain } from '#checks/domain/index.ts';
+import { start as startProber } from '#checks/domain/probe.ts';
 import { outcomeOf } from '#checks/outcome-schemas.ts';
 import { systemClock } from '#kernel/clock.ts';
 import { loopbackGate } from '../../support/http-check.ts';
@@ -24,7 +25,7 @@ async function whoisServer(answer: (question: string) => string) {
 async function check(options: object) {
   // A list that knows no server for the top-level domain.
   await using list = await serveHttp((_request, response) => void response.end('{"services":[]}'));
-  const prober = await domain.start({ clock: systemClock, random: seededRandom(), localAddress: {} });
+  const prober = await startProber({ clock: systemClock, random: seededRandom(), localAddress: {} });
   const bootstrap = `http://127.0.0.1:${list.port}/dns.json`;
   const spec = domain.Spec.parse({ type: 'domain', host: 'www.shop.example', bootstrap, timeout: '2s', ...options });
   const given = { gate: loopbackGate(), signal: new AbortController().signal };

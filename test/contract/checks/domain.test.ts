@@ -1,6 +1,7 @@
 import type { RequestListener } from 'node:http';
 import { expect, test } from 'vitest';
 import { domain } from '#checks/domain/index.ts';
+import { start as startProber } from '#checks/domain/probe.ts';
 import type { Gate } from '#checks/gate.ts';
 import { outcomeOf } from '#checks/outcome-schemas.ts';
 import { type Clock, systemClock } from '#kernel/clock.ts';
@@ -75,7 +76,7 @@ interface Asking {
 }
 
 async function startDomain({ clock = movingClock().clock, gate = loopbackGate() }: Asking = {}) {
-  const prober = await domain.start({ clock, random: seededRandom(), localAddress: {} });
+  const prober = await startProber({ clock, random: seededRandom(), localAddress: {} });
   return async (options: object, signal = new AbortController().signal) => {
     const spec = domain.Spec.parse({ type: 'domain', host: 'www.shop.example', ...options });
     return outcomeOf(domain.Detail).parse(await prober.probe(spec, { gate, signal }));

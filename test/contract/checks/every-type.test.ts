@@ -1,10 +1,11 @@
 import { expect, test } from 'vitest';
 import { createGate } from '#checks/gate.ts';
-import { checkOf, CheckSpec, type Outcome, probedTypeNames } from '#checks/index.ts';
+import { CheckSpec, type Outcome, probedTypeNames } from '#checks/index.ts';
 import { systemClock } from '#kernel/clock.ts';
 import { systemRandom } from '#kernel/random.ts';
 import { issue } from '../../support/certificates.ts';
 import { tlsServer } from '../../support/tcp-servers.ts';
+import { startProber } from '../../support/probe-once.ts';
 
 // What has to be so for every type of check, those to come included.
 
@@ -13,7 +14,7 @@ async function check(given: object, address = '127.0.0.1'): Promise<Outcome> {
   const resolver = { resolve: async () => ({ ok: true as const, addresses: [address] }) };
   const clock = systemClock;
   const gate = createGate({ policy: 'private', allow: [], deny: [], resolver, clock, ownAddresses: () => [] });
-  const prober = await checkOf(spec.type).start({ clock, random: systemRandom, localAddress: {}, plugins });
+  const prober = await startProber(spec.type, { clock, random: systemRandom, localAddress: {}, plugins });
   try {
     return await prober.probe(spec, { gate, signal: new AbortController().signal });
   } finally {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { checkOf, CheckSpec } from '#checks/index.ts';
+import { CheckSpec } from '#checks/index.ts';
 import { systemClock } from '#kernel/clock.ts';
 import { issue, issueAuthority, issueIntermediate } from '../../support/certificates.ts';
 import { conclusionsFrom, gatherEvidence } from '../../support/evidence.ts';
@@ -8,6 +8,7 @@ import { serveHttp, serveRaw } from '../../support/http-servers.ts';
 import { literalGate } from '../../support/literal-gate.ts';
 import { seededRandom } from '../../support/seeded-random.ts';
 import { closedPort, tcpServer, tlsServer } from '../../support/tcp-servers.ts';
+import { startProber } from '../../support/probe-once.ts';
 
 const gather = gatherEvidence;
 const hostOf = ({ port }: { readonly port: number }) => `127.0.0.1:${port}`;
@@ -291,7 +292,7 @@ function abortedSoon(reason: Error): AbortSignal {
 
 test('a spec that this node cannot read is its own matter', async () => {
   const spec = CheckSpec.parse({ type: 'evidence', host: 'a.example', of: { type: 'telepathy', host: 'a.example' } });
-  const prober = await checkOf('evidence').start({ clock: systemClock, random: seededRandom(), localAddress: {} });
+  const prober = await startProber('evidence', { clock: systemClock, random: seededRandom(), localAddress: {} });
   const outcome = await prober.probe(spec, { gate: literalGate(), signal: new AbortController().signal });
   await prober.close();
   expect(outcome).toMatchObject({ status: 'unknown', failure: { source: 'node', code: 'unsupported' } });

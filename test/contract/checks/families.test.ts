@@ -8,6 +8,7 @@ import { systemClock } from '#kernel/clock.ts';
 import { systemRandom } from '#kernel/random.ts';
 import { issue, issueAuthority } from '../../support/certificates.ts';
 import { closedPort, type Listening, tcpServer, tlsServer } from '../../support/tcp-servers.ts';
+import { startProber } from '../../support/probe-once.ts';
 
 // A name with IPv4 and IPv6, of which one may be broken.
 
@@ -25,7 +26,7 @@ async function check(given: object, addresses: readonly string[] = both): Promis
     },
   };
   const gate = createGate({ policy: 'private', allow: [], deny: [], resolver, clock, ownAddresses: () => [] });
-  const prober = await checkOf(spec.type).start({ clock, random: systemRandom, localAddress: {} });
+  const prober = await startProber(spec.type, { clock, random: systemRandom, localAddress: {} });
   try {
     return checkOf(spec.type).Outcome.parse(await prober.probe(spec, { gate, signal: new AbortController().signal }));
   } finally {
@@ -134,7 +135,7 @@ test('of two certificates the one that ends first counts', async () => {
 });
 
 test('echoes over both families: each is timed, and a name without one of them is down', async (context) => {
-  const ping = await checkOf('ping').start({ clock: systemClock, random: systemRandom, localAddress: {} });
+  const ping = await startProber('ping', { clock: systemClock, random: systemRandom, localAddress: {} });
   const { capability } = ping;
   await ping.close();
   if (!capability.able) return context.skip(capability.reason);
@@ -160,7 +161,7 @@ test('the command shows the time of each family', async () => {
 
 test('an end from outside ends both', async () => {
   const spec = CheckSpec.parse({ type: 'tcp', host: 'localhost:1', family: 'both' });
-  const prober = await checkOf('tcp').start({ clock: systemClock, random: systemRandom, localAddress: {} });
+  const prober = await startProber('tcp', { clock: systemClock, random: systemRandom, localAddress: {} });
   const resolver = { resolve: async () => new Promise<never>(() => {}) };
   const gate = createGate({
     policy: 'private',

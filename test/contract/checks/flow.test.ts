@@ -8,6 +8,7 @@ import { systemClock } from '#kernel/clock.ts';
 import { issue } from '../../support/certificates.ts';
 import { forbidden, loopbackGate } from '../../support/http-check.ts';
 import { seededRandom } from '../../support/seeded-random.ts';
+import { startProber } from '../../support/probe-once.ts';
 
 type Answer = (request: IncomingMessage, response: ServerResponse, body: string) => void;
 
@@ -29,7 +30,7 @@ async function serve(answer: Answer, tls?: { readonly cert: string; readonly key
 async function run(spec: object, signal = new AbortController().signal, gate = loopbackGate()): Promise<Outcome> {
   const type = checkOf('flow');
   const parsed = CheckSpec.parse({ type: 'flow', ...spec });
-  const prober = await type.start({ clock: systemClock, random: seededRandom(), localAddress: {} });
+  const prober = await startProber('flow', { clock: systemClock, random: seededRandom(), localAddress: {} });
   try {
     return type.Outcome.parse(await prober.probe(parsed, { gate, signal }));
   } finally {

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { expect, test } from 'vitest';
 import { http } from '#checks/http/index.ts';
+import { start as startProber } from '#checks/http/probe.ts';
 import { type Clock, systemClock } from '#kernel/clock.ts';
 import { issue, issueAuthority } from '../../support/certificates.ts';
 import { checkHttp, forbidden, inShort, loopbackGate } from '../../support/http-check.ts';
@@ -52,7 +53,7 @@ function movingClock() {
 }
 
 async function startHttp(clock: Clock) {
-  const prober = await http.start({ clock, random: seededRandom(), localAddress: {} });
+  const prober = await startProber({ clock, random: seededRandom(), localAddress: {} });
   return async (host: string, options: object, signal = new AbortController().signal) =>
     prober.probe(http.Spec.parse({ type: 'http', host, ...options }), { gate: loopbackGate(), signal });
 }

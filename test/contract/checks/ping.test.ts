@@ -5,11 +5,12 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Prober } from '#checks/check.ts';
 import { outcomeOf } from '#checks/outcome-schemas.ts';
 import { ping } from '#checks/ping/index.ts';
+import { start as startProber } from '#checks/ping/probe.ts';
 import { systemClock } from '#kernel/clock.ts';
 import { systemRandom } from '#kernel/random.ts';
 import { addressGate } from '../../support/address-gate.ts';
 
-type PingProber = Awaited<ReturnType<typeof ping.start>>;
+type PingProber = Awaited<ReturnType<typeof startProber>>;
 
 const environment = { clock: systemClock, random: systemRandom, localAddress: {} };
 const Outcome = outcomeOf(ping.Detail);
@@ -34,7 +35,7 @@ const { capability } = await withProber(async (prober) => prober);
 const reason = capability.able || process.env.CI ? null : capability.reason;
 
 async function withProber<T>(use: (prober: PingProber) => Promise<T>): Promise<T> {
-  const prober = await ping.start(environment);
+  const prober = await startProber(environment);
   try {
     return await use(prober);
   } finally {
@@ -51,7 +52,7 @@ describe.skipIf(reason !== null)('on loopback', () => {
   let prober: Prober<ReturnType<typeof specOf>, unknown>;
 
   beforeAll(async () => {
-    prober = await ping.start(environment);
+    prober = await startProber(environment);
   });
 
   afterAll(async () => {
@@ -106,7 +107,7 @@ describe.skipIf(reason !== null)('on loopback', () => {
 
 test.skipIf(reason !== null)('closing gives back every descriptor, also during a ping', async () => {
   const before = openSockets();
-  const prober = await ping.start(environment);
+  const prober = await startProber(environment);
   expect(openSockets()).toBe(before + 2);
   const pinging = run(prober, '127.0.0.1', { interval: '10s' });
   await run(prober, '::1', { count: 1 });
@@ -118,7 +119,7 @@ test.skipIf(reason !== null)('closing gives back every descriptor, also during a
 });
 
 test.skipIf(reason !== null)('a source address is used, and one that is not ours is named', async () => {
-  const start = async (address: string) => ping.start({ ...environment, localAddress: { 4: address, 6: '::1' } });
+  const start = async (address: string) => startProber({ ...environment, localAddress: { 4: address, 6: '::1' } });
   const good = await start('127.0.0.9');
   expect(await run(good, '127.0.0.1', { count: 1 })).toMatchObject({ status: 'up' });
   await good.close();

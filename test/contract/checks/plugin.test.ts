@@ -9,6 +9,7 @@ import { loopbackGate } from '../../support/http-check.ts';
 import { eventually } from '../../support/program.ts';
 import { seededRandom } from '../../support/seeded-random.ts';
 import { closedPort, tcpServer } from '../../support/tcp-servers.ts';
+import { startProber } from '../../support/probe-once.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'watchpost-plugins-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -22,7 +23,7 @@ function script(name: string, text: string, interpreter = '/bin/sh'): string {
 type Plugins = Readonly<Record<string, readonly string[]>>;
 const type = checkOf('plugin');
 const starting = async (plugins: Plugins) =>
-  type.start({ clock: systemClock, random: seededRandom(), localAddress: {}, plugins });
+  startProber('plugin', { clock: systemClock, random: seededRandom(), localAddress: {}, plugins });
 const spec = (more: object = {}) => CheckSpec.parse({ type: 'plugin', host: 'a.example', plugin: 'it', ...more });
 
 async function run(

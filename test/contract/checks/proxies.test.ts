@@ -2,6 +2,7 @@ import { connect } from 'node:net';
 import { expect, test } from 'vitest';
 import type { z } from 'zod';
 import { tcp } from '#checks/tcp/index.ts';
+import { start as startProber } from '#checks/tcp/probe.ts';
 import { outcomeOf } from '#checks/outcome-schemas.ts';
 import { systemClock } from '#kernel/clock.ts';
 import { issue, issueAuthority } from '../../support/certificates.ts';
@@ -19,7 +20,7 @@ const unresolvable = loopbackGate({ 'shop.example': forbidden });
 const credentials = { username: 'wp', password: 'geheim' };
 
 async function checkTcp(options: Omit<z.input<typeof tcp.Spec>, 'type'>, gate = loopbackGate()) {
-  const prober = await tcp.start({ clock: systemClock, random: seededRandom(), localAddress: {} });
+  const prober = await startProber({ clock: systemClock, random: seededRandom(), localAddress: {} });
   try {
     const spec = tcp.Spec.parse({ type: 'tcp', timeout: '2s', ...options });
     return outcomeOf(tcp.Detail).parse(await prober.probe(spec, { gate, signal: new AbortController().signal }));

@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { afterAll, expect, onTestFinished, test } from 'vitest';
 import { tls } from '#checks/tls/index.ts';
+import { start as startProber } from '#checks/tls/probe.ts';
 import { outcomeOf } from '#checks/outcome-schemas.ts';
 import { judgeList, listAddresses } from '#checks/revocation/crl.ts';
 import { dayMs, hourMs } from '#kernel/units.ts';
@@ -35,7 +36,7 @@ async function checks(certificate: { readonly cert: string; readonly key: string
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
-  const prober = await tls.start({ clock: clock ?? systemClock, random: seededRandom(), localAddress: {} });
+  const prober = await startProber({ clock: clock ?? systemClock, random: seededRandom(), localAddress: {} });
   const check = async (more: object = {}, host = `127.0.0.1:${port}`) => {
     const spec = tls.Spec.parse({
       type: 'tls',

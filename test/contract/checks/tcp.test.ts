@@ -7,6 +7,7 @@ import { createGate } from '#checks/gate.ts';
 import { outcomeOf } from '#checks/outcome-schemas.ts';
 import { createResolver } from '#checks/resolver.ts';
 import { tcp } from '#checks/tcp/index.ts';
+import { start as startProber } from '#checks/tcp/probe.ts';
 import { systemClock } from '#kernel/clock.ts';
 import { systemRandom } from '#kernel/random.ts';
 import { issue, issueAuthority } from '../../support/certificates.ts';
@@ -31,7 +32,7 @@ async function check(wishes: Wishes, around: Around = {}) {
   const clock = fake ?? systemClock;
   const resolver = createResolver({ clock, readFile: async () => '', servers, timeoutMs: 20_000, tries: 1 });
   const gate = createGate({ policy, allow: [], deny: [], resolver, clock, ownAddresses: () => [] });
-  const prober = await tcp.start({ clock, random: systemRandom, localAddress });
+  const prober = await startProber({ clock, random: systemRandom, localAddress });
   const probing = prober.probe(tcp.Spec.parse({ type: 'tcp', timeout: '30s', ...wishes }), { gate, signal });
   const outcome = await (fake === null ? probing : withoutTime(fake, probing, around.overOnce));
   await prober.close();

@@ -10,6 +10,7 @@ import { systemRandom } from '#kernel/random.ts';
 import { FakeClock, withoutTime } from '../../support/fake-clock.ts';
 import { distrustingGate, literalGate } from '../../support/literal-gate.ts';
 import { answerTo } from '../../support/name-server.ts';
+import { startProber } from '../../support/probe-once.ts';
 
 interface Responder extends AsyncDisposable {
   readonly socket: Socket;
@@ -51,7 +52,7 @@ const clock = new FakeClock();
 /** Runs a check for which no time passes but what its responder lets pass. */
 async function run(port: number, options: Record<string, unknown> = {}, within = context, host = '127.0.0.1') {
   const spec = CheckSpec.parse({ type: 'udp', host: `${host}:${port}`, timeout: '3s', ...options });
-  const prober = await udp.start({ clock, random: systemRandom, localAddress: {} });
+  const prober = await startProber('udp', { clock, random: systemRandom, localAddress: {} });
   const outcome = udp.Outcome.parse(await withoutTime(clock, prober.probe(spec, within)));
   await prober.close();
   return outcome;
@@ -148,7 +149,7 @@ test('under the policy for strangers no datagram goes to this machine', async ()
 test('a source address that this machine does not have is the fault of the node', async () => {
   const spec = CheckSpec.parse({ type: 'udp', host: '127.0.0.1:9', timeout: '20s' });
   const environment = { clock: systemClock, random: systemRandom, localAddress: { 4: '203.0.113.99' } };
-  const prober = await udp.start(environment);
+  const prober = await startProber('udp', environment);
   const outcome = await prober.probe(spec, context);
   expect(outcome).toMatchObject({ status: 'unknown', failure: { source: 'node', code: 'local' } });
 });
@@ -156,7 +157,11 @@ test('a source address that this machine does not have is the fault of the node'
 test('probes leave from the address that the node was given', async () => {
   await using server = await responder((_request, reply, _number, from) => reply(from.address));
   const spec = CheckSpec.parse({ type: 'udp', host: `127.0.0.1:${server.port}`, expect: '127.0.0.7', timeout: '20s' });
-  const prober = await udp.start({ clock: systemClock, random: systemRandom, localAddress: { 4: '127.0.0.7' } });
+  const prober = await startProber('udp', {
+    clock: systemClock,
+    random: systemRandom,
+    localAddress: { 4: '127.0.0.7' },
+  });
   expect(await prober.probe(spec, context)).toMatchObject({ status: 'up' });
 });
 

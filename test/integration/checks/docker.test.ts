@@ -9,11 +9,12 @@ import { systemClock as clock } from '#kernel/clock.ts';
 import { systemRandom as random } from '#kernel/random.ts';
 import { loopbackGate } from '../../support/http-check.ts';
 import { needsPodman, startPodman } from '../../support/podman.ts';
+import { startProber } from '../../support/probe-once.ts';
 
 const type = checkOf('docker');
 
 async function ask(dockerSocket: string | undefined, host: string, more: object = {}): Promise<Outcome> {
-  const prober = await type.start({ clock, random, localAddress: {}, dockerSocket });
+  const prober = await startProber('docker', { clock, random, localAddress: {}, dockerSocket });
   try {
     const spec = CheckSpec.parse({ type: 'docker', host, timeout: '5s', ...more });
     return type.Outcome.parse(await prober.probe(spec, { gate: loopbackGate(), signal: new AbortController().signal }));

@@ -10,7 +10,8 @@ const code = (host: string, before: string, during: string, type: string) => `
   import { execFileSync } from 'node:child_process';
   import { setImmediate as turn } from 'node:timers/promises';
   import { createGate } from '#checks/gate.ts';
-  import { checkOf, CheckSpec } from '#checks/index.ts';
+  import { CheckSpec } from '#checks/index.ts';
+  import { nodeTypeOf } from '#checks/node-types.ts';
   import { systemClock as clock } from '#kernel/clock.ts';
   import { systemRandom as random } from '#kernel/random.ts';
   const sh = (script) => execFileSync('sh', ['-ec', script]);
@@ -19,7 +20,7 @@ const code = (host: string, before: string, during: string, type: string) => `
   const host = ${JSON.stringify(host)};
   const specs = { tcp: { host: host + ':25' }, ping: { host: host.replace(/[[\\]]/g, ''), count: 2 }, http: { host: 'http://' + host + '/' } };
   const spec = CheckSpec.parse({ type: ${JSON.stringify(type)}, timeout: '1500ms', ...specs[${JSON.stringify(type)}] });
-  const prober = await checkOf(spec.type).start({ clock, random, localAddress: {} });
+  const prober = await (await nodeTypeOf(spec.type).load()).start({ clock, random, localAddress: {} });
   const probe = () => prober.probe(spec, { gate, signal: new AbortController().signal });
   // A node listens from its first check on.
   const first = await probe();

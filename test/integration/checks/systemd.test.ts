@@ -9,11 +9,12 @@ import { systemClock as clock } from '#kernel/clock.ts';
 import { systemRandom as random } from '#kernel/random.ts';
 import { loopbackGate } from '../../support/http-check.ts';
 import { needsSystemd, startSystemd } from '../../support/systemd.ts';
+import { startProber } from '../../support/probe-once.ts';
 
 const type = checkOf('systemd');
 
 async function ask(systemdSocket: string | undefined, host: string, more: object = {}): Promise<Outcome> {
-  const prober = await type.start({ clock, random, localAddress: {}, systemdSocket });
+  const prober = await startProber('systemd', { clock, random, localAddress: {}, systemdSocket });
   try {
     const spec = CheckSpec.parse({ type: 'systemd', host, timeout: '5s', ...more });
     return type.Outcome.parse(await prober.probe(spec, { gate: loopbackGate(), signal: new AbortController().signal }));

@@ -29,7 +29,8 @@ const specs: Readonly<Record<string, (host: string) => object>> = {
 
 const code = (host: string, timeout: string) => `
   import { createGate } from '#checks/gate.ts';
-  import { checkOf, CheckSpec } from '#checks/index.ts';
+  import { CheckSpec } from '#checks/index.ts';
+  import { nodeTypeOf } from '#checks/node-types.ts';
   import { systemClock as clock } from '#kernel/clock.ts';
   import { systemRandom as random } from '#kernel/random.ts';
   const resolver = { resolve: async () => ({ ok: true, addresses: [] }) };
@@ -37,7 +38,7 @@ const code = (host: string, timeout: string) => `
   const specs = ${JSON.stringify(Object.entries(specs).map(([type, specOf]) => ({ type, timeout, ...specOf(host) })))};
   const probe = async (given) => {
     const spec = CheckSpec.parse(given);
-    const prober = await checkOf(spec.type).start({ clock, random, localAddress: {} });
+    const prober = await (await nodeTypeOf(spec.type).load()).start({ clock, random, localAddress: {} });
     const outcome = await prober.probe(spec, { gate, signal: new AbortController().signal });
     await prober.close();
     return [spec.type, outcome.status + ' ' + outcome.failure?.source + ' ' + outcome.failure?.code];

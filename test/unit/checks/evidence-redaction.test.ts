@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { bounded } from '#checks/evidence/bounds.ts';
-import type { EvidenceDocument } from '#checks/evidence/detail.ts';
+import { EvidenceDocument } from '#checks/evidence/detail.ts';
 import { createRedaction, printable } from '#checks/evidence/redaction.ts';
 import { checkOf, CheckSpec } from '#checks/index.ts';
 
@@ -180,4 +180,41 @@ test('a document is at most 60 KiB: what is left out is named', () => {
   expect(document).toMatchObject({ names: null, received });
   expect(document.missing).toEqual([{ part: 'names', reason: 'left out: the document would be larger than 60 KiB' }]);
   expect(bounded({ ...nothing, received }, plain)).toEqual({ ...nothing, received });
+});
+
+test('redaction keeps a document within its limits, whatever it replaces', () => {
+  const redaction = createRedaction([], ['.']);
+  const [long, longest] = ['x'.repeat(64), 'x'.repeat(200)];
+  const document: EvidenceDocument = {
+    ...nothing,
+    path: {
+      protocol: 'udp',
+      port: 1,
+      address: long,
+      family: 4,
+      hops: [{ hop: 1, probes: [{ address: long, seconds: 0, kind: 'reply' }], as: { number: 1, name: longest } }],
+      end: 'reached',
+      mtu: 1,
+      large: { result: 'passed', last_hop: 1 },
+    },
+    tls: {
+      address: long,
+      protocol: 'TLSv1.3',
+      chain: [],
+      alert: 'x'.repeat(100),
+      failure: longest,
+      versions: [{ version: 'TLS 1.3', accepted: true, failure: longest }],
+    },
+    response: {
+      status: 'x'.repeat(300),
+      headers: [['x'.repeat(100), 'x'.repeat(300)]],
+      body: 'x'.repeat(4_096),
+      bodyBytes: 1,
+      redirects: ['x'.repeat(2_100)],
+      failure: longest,
+    },
+    missing: [{ part: 'names', reason: longest }],
+  };
+  expect(EvidenceDocument.parse(document)).toEqual(document);
+  expect(EvidenceDocument.safeParse(bounded(document, redaction)).error).toBeUndefined();
 });
