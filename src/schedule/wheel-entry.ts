@@ -34,6 +34,17 @@ export class WheelEntry<Item> {
     this.due = due;
   }
 
+  /** The item by another schedule, due then: what it is owed and what has come before stay so. */
+  exchanged(item: Item, next: NextDue, due: number): WheelEntry<Item> {
+    const entry = new WheelEntry(item, next, due);
+    entry.#last = this.#last;
+    entry.#setBacks = this.#setBacks;
+    entry.#repeats = this.#repeats;
+    entry.#isOwed = this.#isOwed;
+    entry.dueNext(due);
+    return entry;
+  }
+
   /** When it is to be started: a millisecond after its due time for each time that this was repeated. */
   get startAt(): number {
     return this.due + this.#repeats;

@@ -121,7 +121,7 @@ export function createWheel<Item extends RecurringItem>(options: WheelOptions<It
       const next = createNextDue(item.schedule, item.name);
       const due = before !== undefined && before.due <= now() ? before.due : next(now());
       if (due === null) return;
-      const entry = new WheelEntry(item, next, due);
+      const entry = before?.exchanged(item, next, due) ?? new WheelEntry(item, next, due);
       entries.set(item.name, entry);
       heap.push(entry);
       if (heap.first() === entry) armForFirst();

@@ -121,6 +121,20 @@ test('where more is due than can be started, each item has its turn', async () =
   expect(counted).toBeLessThanOrEqual(2_000 * 40);
 });
 
+test('an item that was passed over has its turn too if its schedule is exchanged meanwhile', async () => {
+  const clock = new FakeClock('2026-01-01T00:00:00Z');
+  const { wheel, started } = turn(clock, { startMs: 1 });
+  for (let index = 0; index < 2_000; index += 1) wheel.add({ name: `t${index}`, schedule: every(1_000) });
+  for (let second = 0; second < 40; second += 1) {
+    await clock.advance(1_000);
+    const ms = second % 2 === 0 ? 20 : 10;
+    const schedule = { ...every(1_000), slots: { ms, since: 0, beforeMs: ms } };
+    for (let index = 0; index < 2_000; index += 1) wheel.add({ name: `t${index}`, schedule });
+  }
+  expect(new Set(started.map(({ name }) => name)).size).toBe(2_000);
+  expect(new Set(started.map(({ name, dueAt }) => `${name} ${dueAt}`)).size).toBe(started.length);
+});
+
 test('a machine that slept counts what it missed and makes up for none of it', async () => {
   const clock = new FakeClock();
   const { wheel, started, skipped } = turn(clock);
