@@ -32,7 +32,7 @@ import type { TargetKeys } from './shape/target.ts';
 
 /** What the program does, with every default and reference resolved. Times are milliseconds, paths absolute. */
 export interface Config {
-  /** Patterns of files besides the configuration that targets come from. */
+  /** Patterns of the files that targets and languages come from: a new one is a change. */
   readonly watched: readonly string[];
   /** What addresses listed that targets come from. */
   readonly lists: readonly FoundList[];

@@ -80,7 +80,7 @@ export async function loadWhole({
   problems.push(...discovered.problems);
   const validated = await inSteps(validationSteps(discovered.root, enrolled, mayNodesCome), systemClock, signal);
   const logos = await readLogos(merged.root, { folder, problems, onFile });
-  const languages = await readLanguageFiles(merged.root, { folder, problems, onFile });
+  const { languages, watched } = await readLanguageFiles(merged.root, { folder, problems, onFile });
   const files = { ...(await readNamedFiles(merged.root, folder, problems, onFile)), logos, languages };
   if (validated.file !== null) problems.push(...contactProblems(merged.root, validated.file, files));
   problems.push(...merged.problems, ...validated.problems);
@@ -90,7 +90,7 @@ export async function loadWhole({
   if (problems.length > 0) throw configError(problems);
   const config = {
     ...resolveConfig(file, targets, { ...files, exposed: [...new Set([...files.exposed, ...exposed])] }, folder),
-    watched: discovered.watched,
+    watched: [...discovered.watched, ...watched],
     lists: discovered.lists,
   };
   return { config, whole: { root, file, targets } };

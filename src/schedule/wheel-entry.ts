@@ -10,6 +10,16 @@ export interface TakenDue {
   readonly following: number | null;
 }
 
+/** Which due times are passed over although the next one of their item has not come yet: none without it. */
+export interface LatenessLimit {
+  /** Those that are later than this. */
+  readonly mostLateMs: number;
+  /** Unless so many of the item in a row were passed over before. */
+  readonly owedAfter: number;
+}
+
+const noLimit: LatenessLimit = { mostLateMs: Number.POSITIVE_INFINITY, owedAfter: 1 };
+
 // A machine that slept has passed over more.
 const mostOwed = 10;
 
@@ -25,8 +35,8 @@ export class WheelEntry<Item> {
   #setBacks = 0;
   /** The same until it is past what had come; then 0. */
   #repeats = 0;
-  /** The due time before was passed over. */
-  #isOwed = false;
+  /** How often in a row nothing was kept. */
+  #passes = 0;
 
   constructor(item: Item, next: NextDue, due: number) {
     this.item = item;
@@ -40,7 +50,7 @@ export class WheelEntry<Item> {
     entry.#last = this.#last;
     entry.#setBacks = this.#setBacks;
     entry.#repeats = this.#repeats;
-    entry.#isOwed = this.#isOwed;
+    entry.#passes = this.#passes;
     entry.dueNext(due);
     return entry;
   }
@@ -51,13 +61,13 @@ export class WheelEntry<Item> {
   }
 
   /**
-   * Takes the due time that has come: it is kept until the next one comes, and passed over after that. If the one before was passed over,
-   * the latest one is kept instead, if they are few. `kept` has its repeats.
+   * Takes the due time that has come: it is kept until the next one comes, if the limit allows it, and passed over after that. If as many
+   * as the limit says were passed over before, the latest one is kept instead, if they are few. `kept` has its repeats.
    */
-  take(now: number): TakenDue {
+  take(now: number, { mostLateMs, owedAfter } = noLimit): TakenDue {
     const moment = now - this.#repeats;
-    const { kept, passed, following } = takeDue(this.next, this.due, moment, this.#isOwed);
-    this.#isOwed = kept === null;
+    const { kept, passed, following } = takeDue(this.next, this.due, moment, this.#passes >= owedAfter, mostLateMs);
+    this.#passes = kept === null ? this.#passes + 1 : 0;
     const taken = kept ?? this.due;
     this.#last = Math.max(taken, this.#last ?? taken);
     return { kept: kept === null ? null : kept + this.#repeats, passed, following };
@@ -80,9 +90,12 @@ export class WheelEntry<Item> {
   }
 }
 
-function takeDue(next: NextDue, due: number, now: number, isOwed: boolean): TakenDue {
+function takeDue(next: NextDue, due: number, now: number, isOwed: boolean, mostLateMs: number): TakenDue {
   const following = next(due);
-  if (following === null || following > now) return { kept: due, passed: 0, following };
+  if (following === null || following > now) {
+    const isKept = isOwed || now - due <= mostLateMs;
+    return { kept: isKept ? due : null, passed: isKept ? 0 : 1, following };
+  }
   const latest = isOwed ? latestOf(next, following, now) : null;
   return latest ?? { kept: null, passed: 1 + countDues(next, due, now), following: next(now) };
 }

@@ -1,4 +1,5 @@
 import { type Clock, clockJitterMs } from '#kernel/clock.ts';
+import { Backlog } from './backlog.ts';
 import { createNextDue, type Schedule } from './schedule.ts';
 import { WheelEntry } from './wheel-entry.ts';
 
@@ -36,14 +37,20 @@ const pauseMs = 1;
 // More are due than that lets through: to be late is worse then.
 const behindMs = 20;
 const mostWhenBehind = 32;
+// Those that are passed over take little time, but are many after a machine slept.
+const mostPassedAtOnce = 500;
 // The wall clock is read so often, whatever is due.
 const longestNapMs = 60_000;
 
 /**
  * Starts each item when it is due, at most eight in one go, or more if it is behind. A due time that cannot be kept until the
  * next one of its item, for the thread was held up or the machine asleep, is counted and never made up for. Where that happens to an
- * item twice in a row, more is due than can be started: its latest due time is kept then, late, so that each item has its turn. If
- * the wall clock was set back, the same due times come again a millisecond later, so that no two are alike, until it is past what had
+ * item twice in a row, more is due than can be started: its latest due time is kept then, late, so that each item has its turn.
+ *
+ * After ten seconds in which there was always something due, due times are passed over that are later than two seconds, and an item has
+ * its turn after as many of them as it takes for the others to begin in time.
+ *
+ * If the wall clock was set back, the same due times come again a millisecond later, so that no two are alike, until it is past what had
  * come: from then on they are again as everywhere else.
  */
 export function createWheel<Item extends RecurringItem>(options: WheelOptions<Item>): Wheel<Item> {
@@ -51,6 +58,7 @@ export function createWheel<Item extends RecurringItem>(options: WheelOptions<It
   const entries = new Map<string, WheelEntry<Item>>();
   const heap = createHeap<WheelEntry<Item>>(({ startAt }) => startAt);
   const timer = createTimer(clock, turn);
+  const backlog = new Backlog(clock);
   let seen = now();
 
   function now(): number {
@@ -64,12 +72,18 @@ export function createWheel<Item extends RecurringItem>(options: WheelOptions<It
 
   function turn(): void {
     lookAtClock();
-    let started = 0;
+    let [started, passed] = [0, 0];
     for (let entry = heap.first(); entry !== undefined && isDue(entry); entry = heap.first()) {
-      if (!entry.isGone && started >= mostFor(entry)) return timer.arm(pauseMs);
+      if (!entry.isGone && (started >= mostFor(entry) || passed >= mostPassedAtOnce)) {
+        backlog.wait();
+        return timer.arm(pauseMs);
+      }
       heap.pop();
-      if (!entry.isGone && take(entry)) started += 1;
+      if (entry.isGone) continue;
+      if (take(entry)) started += 1;
+      else passed += 1;
     }
+    backlog.catchUp();
     armForFirst();
   }
 
@@ -78,9 +92,13 @@ export function createWheel<Item extends RecurringItem>(options: WheelOptions<It
 
   // Whether it was started.
   function take(entry: WheelEntry<Item>): boolean {
-    const { kept, passed, following } = entry.take(now());
+    const moment = now();
+    const { kept, passed, following } = entry.take(moment, backlog.limit);
     if (passed > 0) skipped(entry.item, passed);
-    if (kept !== null) start(entry.item, kept);
+    if (kept !== null) {
+      backlog.began(moment - kept);
+      start(entry.item, kept);
+    }
     if (!entry.isGone) place(entry, following);
     return kept !== null;
   }

@@ -17,14 +17,21 @@ interface LanguagesContext {
 const largest = 262_144;
 const mostFiles = 100;
 
-/** Reads the operator's own languages of status pages, by their codes. What cannot be used is added to `problems`. */
+interface FoundLanguages {
+  /** By their codes. */
+  readonly languages: Readonly<Record<string, LanguageFile>>;
+  /** Patterns of their files: a new one is a change. */
+  readonly watched: readonly string[];
+}
+
+/** Reads the operator's own languages of status pages. What cannot be used is added to `problems`. */
 export async function readLanguageFiles(
   root: SourceNode,
   { folder, problems, onFile }: LanguagesContext,
-): Promise<Readonly<Record<string, LanguageFile>>> {
+): Promise<FoundLanguages> {
   const path = ['languages'];
   const written = find(root, path)?.value;
-  if (typeof written !== 'string' || written === '') return {};
+  if (typeof written !== 'string' || written === '') return { languages: {}, watched: [] };
   const languages = resolve(folder, written);
   const complain = (what: string) => problems.push(problemAt(root, path, what));
   const read: Record<string, LanguageFile> = {};
@@ -41,7 +48,7 @@ export async function readLanguageFiles(
   } catch (error) {
     complain(`cannot read ${languages}: ${explainSystemError(error)}`);
   }
-  return read;
+  return { languages: read, watched: [join(languages, '*.json')] };
 }
 
 async function readLanguage(

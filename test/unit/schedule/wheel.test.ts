@@ -121,6 +121,50 @@ test('where more is due than can be started, each item has its turn', async () =
   expect(counted).toBeLessThanOrEqual(2_000 * 40);
 });
 
+test('where more is due than can be started for long, checks begin soon after their due times, and each item has its turn', async () => {
+  const clock = new FakeClock('2026-01-01T00:00:00Z');
+  const { wheel, started, skipped } = turn(clock, { startMs: 1 });
+  const interval = 6_000;
+  const add = (count: number) => {
+    for (let index = 0; index < count; index += 1) wheel.add({ name: `t${index}`, schedule: every(interval) });
+  };
+  add(9_000);
+  await clock.advance(60_000);
+  const from = clock.now();
+  await clock.advance(60_000);
+  const later = started.filter(({ at }) => at > from);
+  expect(later.length).toBeGreaterThan(57_000);
+  expect(Math.max(...later.map(({ dueAt, at }) => at - dueAt))).toBeLessThan(5_000);
+  const gaps = [...Map.groupBy(later, ({ name }) => name).values()].flatMap((of) =>
+    of.slice(1).map(({ at }, index) => at - (of[index]?.at ?? 0)),
+  );
+  expect(new Set(later.map(({ name }) => name)).size).toBe(9_000);
+  expect(Math.max(...gaps)).toBeLessThan(4 * interval);
+  expect(new Set(started.map(({ name, dueAt }) => `${name} ${dueAt}`)).size).toBe(started.length);
+
+  // As soon as all can be started again, none is passed over.
+  for (let index = 4_000; index < 9_000; index += 1) wheel.remove(`t${index}`);
+  await clock.advance(2 * interval);
+  const passed = [...skipped.values()].reduce((sum, count) => sum + count, 0);
+  const before = started.length;
+  await clock.advance(5 * interval);
+  expect(started.length - before).toBe(5 * 4_000);
+  expect([...skipped.values()].reduce((sum, count) => sum + count, 0)).toBe(passed);
+});
+
+test('what many items missed is not counted in one go', async () => {
+  const clock = new FakeClock();
+  const { wheel, started, skipped } = turn(clock);
+  for (let index = 0; index < 3_000; index += 1) wheel.add({ name: `t${index}`, schedule: every(minute) });
+  clock.hold(hour);
+  await clock.advance(0);
+  expect(skipped.size).toBeGreaterThan(0);
+  expect(skipped.size).toBeLessThanOrEqual(500);
+  await clock.advance(minute);
+  expect(skipped.size).toBe(3_000);
+  expect(new Set(started.map(({ name }) => name)).size).toBe(3_000);
+});
+
 test('an item that was passed over has its turn too if its schedule is exchanged meanwhile', async () => {
   const clock = new FakeClock('2026-01-01T00:00:00Z');
   const { wheel, started } = turn(clock, { startMs: 1 });
