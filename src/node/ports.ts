@@ -1,5 +1,5 @@
 import type { RunListener } from '#protocol/run-listener.ts';
-import type { AssignedTarget, Observation } from '#protocol/watching.ts';
+import type { AssignedTarget, DueSpan, Observation } from '#protocol/watching.ts';
 import type { Capability, CheckSpec, CheckTypeName, Outcome, Policy } from '#checks/index.ts';
 
 /** One check for one node. */
@@ -97,7 +97,13 @@ export type HubMessage =
 export type NodeMessage =
   | { readonly kind: 'ready'; readonly capabilities: Capabilities; readonly isGuarding?: boolean }
   | { readonly kind: 'watching'; readonly number: number; readonly since: number }
-  | { readonly kind: 'seen'; readonly observations: readonly Observation[]; readonly isNews: boolean }
+  | {
+      readonly kind: 'seen';
+      readonly observations: readonly Observation[];
+      readonly isNews: boolean;
+      /** Of which due times checks were passed over since the message before, or null. */
+      readonly passed: DueSpan | null;
+    }
   | { readonly kind: 'interim'; readonly id: number; readonly detail: unknown }
   | { readonly kind: 'outcome'; readonly id: number; readonly outcome: Outcome; readonly startedAt: number | null }
   | { readonly kind: 'health'; readonly health: ThreadHealth };

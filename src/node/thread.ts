@@ -29,7 +29,7 @@ async function main(port: NonNullable<typeof parentPort>, options: AgentOptions)
     clock: systemClock,
     startClock: createPunctualClock({ clock: systemClock, isIdle: () => !agent.isTiming }),
     aheadMs: () => aheadMs,
-    send: (observations, isNews) => say({ kind: 'seen', observations, isNews }),
+    send: (observations, isNews, passed) => say({ kind: 'seen', observations, isNews, passed }),
     // Each by itself: checks that begin in one go would all take their first step before any takes its second, and connect late.
     begin: setImmediate,
     onBusy(place, isBusy) {

@@ -3,7 +3,8 @@ import type { Outcome } from '#checks/index.ts';
 import { failed, failure } from '#checks/node-types.ts';
 import type { Clock } from '#kernel/clock.ts';
 import { messageOf } from '#kernel/errors.ts';
-import type { Observation } from '#protocol/watching.ts';
+import { joinSpans } from '#protocol/due-span.ts';
+import type { DueSpan, Observation } from '#protocol/watching.ts';
 import { createWheel, type RecurringItem } from '#schedule/wheel.ts';
 import { createOutgoing } from './outgoing.ts';
 import type { Agent, NodeCheckCommand, LocalTarget } from './ports.ts';
@@ -15,8 +16,11 @@ export interface TargetSchedulerOptions {
   readonly startClock?: Clock;
   /** How far this machine's clock is ahead of the hub's, in milliseconds. */
   readonly aheadMs: () => number;
-  /** Takes results, those of each target in the order in which its checks ended. `isNews`: the hub is to read them first. */
-  readonly send: (observations: readonly Observation[], isNews: boolean) => void;
+  /**
+   * Takes results, those of each target in the order in which its checks ended. `isNews`: the hub is to read them first. `passed`: of which
+   * due times checks were passed over since the last ones, if any were.
+   */
+  readonly send: (observations: readonly Observation[], isNews: boolean, passed: DueSpan | null) => void;
   /** Runs what begins a check; default: at once. */
   readonly begin?: (check: () => void) => void;
   /** Called when a check begins and when it is over, with the place of its target. */
@@ -62,13 +66,20 @@ export function watchTargets(options: TargetSchedulerOptions): TargetScheduler {
   const { agent, clock, startClock = clock, aheadMs, send, begin = (check) => check(), onBusy } = options;
   const ending = new AbortController();
   const watched = new Map<string, NodeTarget>();
-  const outgoing = createOutgoing(clock, send);
   let skipped = 0;
+  let passed: DueSpan | null = null;
+  const outgoing = createOutgoing(clock, (observations, isNews) => {
+    send(observations, isNews, passed);
+    passed = null;
+  });
   const wheel = createWheel<NodeTarget>({
     clock: startClock,
     aheadMs,
     start,
-    skipped: (_, count) => (skipped += count),
+    skipped(_, count, from, until) {
+      skipped += count;
+      passed = joinSpans(passed, { from, until });
+    },
   });
 
   function start(target: NodeTarget, dueAt: number): void {

@@ -103,6 +103,8 @@ export const BatchHead = z.object({
   results: z.int().min(0).optional(),
   /** Healthy results that the node did not send since the batch before, for the hub did not grant them. */
   skipped: z.object({ results: z.int().min(0), due: DueSpan }).optional(),
+  /** Of which due times the node passed checks over since the batch before, for it had more to check than it could. */
+  passed: DueSpan.optional(),
 });
 export type BatchHead = z.output<typeof BatchHead>;
 

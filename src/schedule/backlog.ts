@@ -2,7 +2,7 @@ import type { Clock } from '#kernel/clock.ts';
 import type { LatenessLimit } from './wheel-entry.ts';
 
 // If for so long there was always something due, more is due than can be started.
-const overloadMs = 10_000;
+const overloadMs = 5_000;
 // Of what is later, the round may be over when it ends.
 const mostLateMs = 2_000;
 const mostPasses = 1_000;

@@ -6,6 +6,8 @@ export interface TakenDue {
   readonly kept: number | null;
   /** How many due times go by unused; many are estimated. */
   readonly passed: number;
+  /** The last of them, which may be estimated too; the first is the one that has come. */
+  readonly passedUntil: number;
   /** The next one; null if there is none. */
   readonly following: number | null;
 }
@@ -66,11 +68,13 @@ export class WheelEntry<Item> {
    */
   take(now: number, { mostLateMs, owedAfter } = noLimit): TakenDue {
     const moment = now - this.#repeats;
-    const { kept, passed, following } = takeDue(this.next, this.due, moment, this.#passes >= owedAfter, mostLateMs);
+    const isOwed = this.#passes >= owedAfter;
+    const { kept, passed, passedUntil, following } = takeDue(this.next, this.due, moment, isOwed, mostLateMs);
     this.#passes = kept === null ? this.#passes + 1 : 0;
     const taken = kept ?? this.due;
     this.#last = Math.max(taken, this.#last ?? taken);
-    return { kept: kept === null ? null : kept + this.#repeats, passed, following };
+    const repeats = this.#repeats;
+    return { kept: kept === null ? null : kept + repeats, passed, passedUntil: passedUntil + repeats, following };
   }
 
   dueNext(due: number): void {
@@ -94,17 +98,18 @@ function takeDue(next: NextDue, due: number, now: number, isOwed: boolean, mostL
   const following = next(due);
   if (following === null || following > now) {
     const isKept = isOwed || now - due <= mostLateMs;
-    return { kept: isKept ? due : null, passed: isKept ? 0 : 1, following };
+    return { kept: isKept ? due : null, passed: isKept ? 0 : 1, passedUntil: due, following };
   }
   const latest = isOwed ? latestOf(next, following, now) : null;
-  return latest ?? { kept: null, passed: 1 + countDues(next, due, now), following: next(now) };
+  if (latest !== null) return latest;
+  return { kept: null, passed: 1 + countDues(next, due, now), passedUntil: now, following: next(now) };
 }
 
 function latestOf(next: NextDue, first: number, now: number): TakenDue | null {
   let due = first;
   for (let passed = 1; passed < mostOwed; passed += 1) {
     const following = next(due);
-    if (following === null || following > now) return { kept: due, passed, following };
+    if (following === null || following > now) return { kept: due, passed, passedUntil: due - 1, following };
     due = following;
   }
   return null;

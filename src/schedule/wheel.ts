@@ -15,8 +15,8 @@ export interface WheelOptions<Item> {
   readonly aheadMs?: () => number;
   /** Called when an item is due; with the name of the item, `dueAt` names what is done then. */
   readonly start: (item: Item, dueAt: number) => void;
-  /** Called with how many due times of an item went by unused; many are estimated. */
-  readonly skipped: (item: Item, count: number) => void;
+  /** Called with how many due times of an item went by unused, with the first and the last of them; many are estimated. */
+  readonly skipped: (item: Item, count: number, from: number, until: number) => void;
 }
 
 /** Keeps the time of many items with one timer. */
@@ -47,7 +47,7 @@ const longestNapMs = 60_000;
  * next one of its item, for the thread was held up or the machine asleep, is counted and never made up for. Where that happens to an
  * item twice in a row, more is due than can be started: its latest due time is kept then, late, so that each item has its turn.
  *
- * After ten seconds in which there was always something due, due times are passed over that are later than two seconds, and an item has
+ * After five seconds in which there was always something due, due times are passed over that are later than two seconds, and an item has
  * its turn after as many of them as it takes for the others to begin in time.
  *
  * If the wall clock was set back, the same due times come again a millisecond later, so that no two are alike, until it is past what had
@@ -93,8 +93,9 @@ export function createWheel<Item extends RecurringItem>(options: WheelOptions<It
   // Whether it was started.
   function take(entry: WheelEntry<Item>): boolean {
     const moment = now();
-    const { kept, passed, following } = entry.take(moment, backlog.limit);
-    if (passed > 0) skipped(entry.item, passed);
+    const from = entry.startAt;
+    const { kept, passed, passedUntil, following } = entry.take(moment, backlog.limit);
+    if (passed > 0) skipped(entry.item, passed, from, passedUntil);
     if (kept !== null) {
       backlog.began(moment - kept);
       start(entry.item, kept);
@@ -113,10 +114,14 @@ export function createWheel<Item extends RecurringItem>(options: WheelOptions<It
     const before = seen;
     seen = now();
     if (seen >= before - clockJitterMs) return;
+    placeAll((entry, due) => entry.setBack(due));
+  }
+
+  function placeAll(change: (entry: WheelEntry<Item>, due: number | null) => void): void {
     heap.clear();
     for (const entry of entries.values()) {
       const due = entry.next(seen);
-      entry.setBack(due);
+      change(entry, due);
       place(entry, due);
     }
   }
@@ -149,13 +154,7 @@ export function createWheel<Item extends RecurringItem>(options: WheelOptions<It
     retime() {
       const before = seen;
       seen = now();
-      if (seen < before - clockJitterMs) {
-        heap.clear();
-        for (const entry of entries.values()) {
-          entry.correct();
-          place(entry, entry.next(seen));
-        }
-      }
+      if (seen < before - clockJitterMs) placeAll((entry) => entry.correct());
       timer.rest();
       armForFirst();
     },

@@ -3,11 +3,20 @@ import { notAhead } from '#kernel/clock.ts';
 import type { NodeStatus } from './ports.ts';
 import type { NodeOutcome } from './runs.ts';
 
+export interface AttendanceOptions {
+  /** How a node is now; null if it is not there any more. */
+  readonly statusOf: (node: string) => NodeStatus | null;
+  /** How long after it was due a round waits for its votes. */
+  readonly limitMs: number;
+  /** Whether results of a node that were due then were skipped because this process is overloaded; by default none were. */
+  readonly isShed?: ((node: string, dueAt: number) => boolean) | undefined;
+  /** Whether the node itself passed over checks that were due then; by default none were. */
+  readonly isBusy?: ((node: string, dueAt: number) => boolean) | undefined;
+}
+
 /** Which nodes of a target are to be waited for. */
 export class Attendance {
-  readonly #statusOf: (node: string) => NodeStatus | null;
-  readonly #limitMs: number;
-  readonly #isShed: (node: string, dueAt: number) => boolean;
+  readonly #options: AttendanceOptions;
   // A target has few nodes, and there are many targets: lists weigh less than a map, and less than objects.
   #nodes: readonly string[] = [];
   /** Of each node: every due time after this is kept or passed over; infinite if none is. */
@@ -15,15 +24,8 @@ export class Attendance {
   /** Of each node: it comes to nothing any more that is due before this. */
   #passed: number[] = [];
 
-  /** `isShed` says whether results of a node that were due then were skipped because this process is overloaded. */
-  constructor(
-    statusOf: (node: string) => NodeStatus | null,
-    limitMs: number,
-    isShed: (node: string, dueAt: number) => boolean = () => false,
-  ) {
-    this.#statusOf = statusOf;
-    this.#limitMs = limitMs;
-    this.#isShed = isShed;
+  constructor(options: AttendanceOptions) {
+    this.#options = options;
   }
 
   /** This node checks or skips every due time after `moment`, unless it has named one before; null if none. */
@@ -59,16 +61,18 @@ export class Attendance {
   }
 
   isShed(node: string, dueAt: number): boolean {
-    return this.#isShed(node, dueAt);
+    return this.#options.isShed?.(node, dueAt) === true;
   }
 
   isThere(node: string): boolean {
-    const status = this.#statusOf(node);
+    const status = this.#options.statusOf(node);
     return status !== null && (status.online || status.starting === true);
   }
 
   isAwaited(node: string, dueAt: number): boolean {
-    return this.#statusOf(node)?.online === true && this.#isWatching(node, dueAt) && !this.isPassed(node, dueAt);
+    return (
+      this.#options.statusOf(node)?.online === true && this.#isWatching(node, dueAt) && !this.isPassed(node, dueAt)
+    );
   }
 
   /** Whether any of them is waited for still, if these have voted. */
@@ -80,7 +84,7 @@ export class Attendance {
   /** Whether any of them may have kept this by an assignment from before the one that it has named, if these have voted. */
   mayContinueAny(voters: readonly NodeInfo[], votes: ReadonlyMap<string, unknown> | undefined, dueAt: number): boolean {
     const mayContinue = ({ name }: NodeInfo) =>
-      this.#statusOf(name)?.online === true && !this.#isWatching(name, dueAt) && !this.isPassed(name, dueAt);
+      this.#options.statusOf(name)?.online === true && !this.#isWatching(name, dueAt) && !this.isPassed(name, dueAt);
     return voters.some((node) => votes?.has(node.name) !== true && mayContinue(node));
   }
 
@@ -99,7 +103,7 @@ export class Attendance {
     // An overloaded hub comes here with hundreds of rounds a second.
     for (const { name } of voters) {
       if (!this.isThere(name)) return null;
-      if (this.isShed(name, dueAt) || this.isPassed(name, dueAt)) reason = 'skipped';
+      if (this.isShed(name, dueAt) || this.isPassed(name, dueAt) || this.#isBusy(name, dueAt)) reason = 'skipped';
       else if (limited && this.isAwaited(name, dueAt)) return null;
     }
     return reason;
@@ -107,7 +111,7 @@ export class Attendance {
 
   /** The vote of a node that gave none. `wasHeldUp`: this process could not take part in it in time. */
   missing(node: NodeInfo, dueAt: number, wasHeldUp = false): NodeOutcome {
-    const status = this.#statusOf(node.name);
+    const status = this.#options.statusOf(node.name);
     if (status?.online !== true)
       return fault(node, 'gone', `the node is offline: ${status?.reason ?? 'it is not there'}`);
     if (this.isShed(node.name, dueAt)) return { node, outcome: shedOutcome };
@@ -116,7 +120,12 @@ export class Attendance {
     if (!this.#isWatching(node.name, dueAt)) return fault(node, 'gone', 'the node did not watch this target yet');
     if (this.isPassed(node.name, dueAt))
       return fault(node, 'busy', 'the node did not come to this check before the next one');
-    return fault(node, 'no_answer', `the node did not answer within ${this.#limitMs} ms`);
+    if (this.#isBusy(node.name, dueAt)) return fault(node, 'busy', 'the node has more to check than it can manage');
+    return fault(node, 'no_answer', `the node did not answer within ${this.#options.limitMs} ms`);
+  }
+
+  #isBusy(node: string, dueAt: number): boolean {
+    return this.#options.isBusy?.(node, dueAt) === true;
   }
 
   #isWatching(node: string, dueAt: number): boolean {

@@ -4,7 +4,7 @@ import type { DueSpan, Observation } from '#protocol/watching.ts';
 import { createGrant, type GrantedIntake } from './grant.ts';
 import type { TargetWatch } from './target-watch.ts';
 import type { UnreadBatch } from './ports.ts';
-import { ShedSpans } from './shed-spans.ts';
+import { DueSpans } from './due-spans.ts';
 
 /**
  * Leaves out rounds if more comes in than can be judged: only those of targets that have been up for a while and still are, because
@@ -42,7 +42,7 @@ export function createOverload(clock: Clock, log: Log, intake: () => GrantedInta
   const grant = createGrant(clock, intake);
   const rounds = createMinuteCount(clock);
   const results = createMinuteCount(clock);
-  const spans = new ShedSpans();
+  const spans = new DueSpans();
   let loggedAt = Number.NEGATIVE_INFINITY;
 
   function logOverload(message: string): void {

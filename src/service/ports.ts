@@ -56,6 +56,8 @@ export interface NodeListener {
   granted?(): number;
   /** So many healthy results that were due then were not sent by a node, for they were not granted. */
   skipped?(node: string, due: DueSpan, results: number): void;
+  /** A node passed over checks that were due then, for it had more to check than it could. */
+  passedOver?(node: string, due: DueSpan): void;
   /** Whether there is a target of this name. */
   watches?(target: string): boolean;
   /** Why what a node on another machine says it saw cannot be so, in words; null if it can. The node gets that answer, and drops it. */

@@ -23,6 +23,8 @@ export interface RoundCollectorOptions {
   readonly statusOf: (node: string) => NodeStatus | null;
   /** Whether results of a node that were due then were skipped because this process is overloaded. */
   readonly isShed?: (node: string, dueAt: number) => boolean;
+  /** Whether a node passed over checks that were due then, for it had more to check than it could. */
+  readonly isBusy?: (node: string, dueAt: number) => boolean;
   /** Whether this was due by a clock that was ahead and has been set back since. */
   readonly isAhead?: (dueAt: number) => boolean;
   /** Called before a round is handed on with the votes that it has; what comes later is not part of it. */
@@ -63,11 +65,11 @@ class RoundCollector implements TargetRounds {
     options: RoundCollectorOptions,
     { over, decided, continuedUntil = Number.NEGATIVE_INFINITY }: RoundMarks,
   ) {
-    const { target, limitMs, statusOf, isShed } = options;
+    const { target } = options;
     this.name = target.name;
     this.#options = options;
     this.#next = createNextDue(target.schedule, target.name);
-    this.#attendance = new Attendance(statusOf, limitMs, isShed);
+    this.#attendance = new Attendance(options);
     this.#continuedUntil = continuedUntil;
     this.#overUntil = over;
     this.#decidedUntil = decided;

@@ -1,3 +1,5 @@
+import type { DueSpan } from '#protocol/watching.ts';
+import { DueSpans } from './due-spans.ts';
 import type { NodeStatus, Transport } from './ports.ts';
 
 /** The nodes of a transport as they were at the last look. */
@@ -7,17 +9,36 @@ export class WatchingNodes {
   #fingerprint = '';
   /** Nodes that were offline at the last look and have been heard since. */
   readonly #heard = new Set<string>();
+  readonly #passed = new DueSpans();
 
   constructor(transport: Pick<Transport, 'nodes'>) {
     this.#transport = transport;
   }
 
-  get all(): readonly NodeStatus[] {
-    return [...this.#statuses.values()];
+  /** Those that targets may have: one that is being started is as good as there. */
+  get candidates(): readonly NodeStatus[] {
+    return [...this.#statuses.values()].map((status) =>
+      status.starting === true ? { ...status, online: true } : status,
+    );
+  }
+
+  /** The names of those that watch by themselves what they are assigned. */
+  get keepingTime(): readonly string[] {
+    return [...this.#statuses.values()].filter(({ keepsTime }) => keepsTime === true).map(({ info }) => info.name);
   }
 
   find(node: string): NodeStatus | null {
     return this.#statuses.get(node) ?? null;
+  }
+
+  /** A node passed over checks that were due then, for it had more to check than it could. `now` in milliseconds since the epoch. */
+  passedOver(node: string, due: DueSpan, now: number): void {
+    this.#passed.add(node, due, now);
+  }
+
+  /** Whether it may have passed over what was due then. */
+  isBusy(node: string, dueAt: number): boolean {
+    return this.#passed.has(node, dueAt);
   }
 
   /** Looks again: whether they are others than before or can do other things, and which of them are online again. */

@@ -74,6 +74,7 @@ export class WatchService implements Disposable {
   readonly #voting = {
     statusOf: (node: string) => this.#nodes.find(node),
     isShed: (node: string, dueAt: number) => this.#overload.isShed(node, dueAt),
+    isBusy: (node: string, dueAt: number) => this.#nodes.isBusy(node, dueAt),
     isAhead: (dueAt: number) => this.#clockLook.isAhead(dueAt),
     onJudged: (target: string, dueAt: number) => this.#storedRounds.judged({ target, dueAt }),
   };
@@ -120,6 +121,7 @@ export class WatchService implements Disposable {
       seen: (...observations) => this.#inbox.add(...observations),
       granted: () => this.#overload.granted(),
       skipped: (...observations) => this.#overload.notSent(...observations),
+      passedOver: (node, due) => this.#nodes.passedOver(node, due, clock.now()),
       receive: (batch) => this.#inbox.addUnread(batch),
     });
   }
@@ -216,18 +218,14 @@ export class WatchService implements Disposable {
     this.#isDirty = false;
     this.#lookAtAll();
     if (this.#isLeft) return;
-    const statuses = this.#nodes.all;
-    // A node that is being started is as good as there.
-    const candidates = statuses.map((status) => (status.starting === true ? { ...status, online: true } : status));
+    const { candidates } = this.#nodes;
     const everyone = votersOf(candidates);
     const now = this.#options.clock.now();
     for (const place of this.#slots.share(this.#places.values(), now)) {
       this.#timed.add(place, place.rounds.awaited);
       if (this.#wheel.has(place.name)) this.#wheel.add(place);
     }
-    const wanted = new Map(
-      statuses.filter(({ keepsTime }) => keepsTime === true).map(({ info }) => [info.name, [] as TargetWatch[]]),
-    );
+    const wanted = new Map(this.#nodes.keepingTime.map((node) => [node, [] as TargetWatch[]]));
     for (const place of this.#places.values()) {
       if (place.stoppedAt !== Number.POSITIVE_INFINITY) continue;
       const chosen = selectNodes(candidates, place.target.nodes, place.name);

@@ -51,6 +51,7 @@ export function createThreadWatching({ node, suspects, listener, send }: ThreadA
     hear(message) {
       if (message.kind === 'watching') return listener().watching(node, message.number, message.since);
       assigned.ended(message.observations);
+      if (message.passed !== null) listener().passedOver?.(node, message.passed);
       listener().seen(node, message.observations, null, message.isNews);
       lookAtRefusals();
     },

@@ -1,48 +1,20 @@
-import { readFileSync } from 'node:fs';
-import { setTimeout as pause } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { sharedSubjects } from '#protocol/nodes.ts';
 import { createMachineClock } from '../support/machine-clock.ts';
 import { historyOf, wholeRound } from '../support/fleet-history.ts';
 import { natsObstacle, startNats } from '../support/nats-server.ts';
 import { startNodeProcesses } from '../support/node-processes.ts';
-import { createProgram, eventually, query, type Running } from '../support/program.ts';
+import { createProgram, eventually, query } from '../support/program.ts';
 import { signInAs } from '../support/rogue-node.ts';
 import { samplesOf } from '../support/samples.ts';
+import { starve } from '../support/starve.ts';
 import { tempFolder } from '../support/store.ts';
 import { tcpServer } from '../support/tcp-servers.ts';
 
 const obstacle = natsObstacle();
 const targets = 900;
 const everyMs = 2_000;
-const runMs = 8;
-const restMs = 292;
-const mostPauses = 40;
 const aheadMs = 5 * 3_600_000;
-
-/** For how long the main thread of a process has run, in milliseconds. */
-const ranMs = (pid: number) => Number(readFileSync(`/proc/${pid}/schedstat`, 'utf8').split(' ')[0]) / 1_000_000;
-
-/** Leaves a process a fortieth of a processor, as a cgroup would, until it is disposed: as much where others use the processors too. */
-function starve({ process: { pid = 0 } }: Running): AsyncDisposable {
-  const end = new AbortController();
-  async function take(): Promise<void> {
-    while (!end.signal.aborted) {
-      process.kill(pid, 'SIGSTOP');
-      await pause(restMs);
-      const until = ranMs(pid) + runMs;
-      process.kill(pid, 'SIGCONT');
-      for (let times = 0; times < mostPauses && ranMs(pid) < until; times += 1) await pause(1);
-    }
-  }
-  const taken = take();
-  return {
-    async [Symbol.asyncDispose]() {
-      end.abort();
-      await taken;
-    },
-  };
-}
 
 /** How many healthy results were left out because the hub could not read all. */
 async function leftOut(url: string): Promise<number> {
@@ -93,7 +65,7 @@ rules: { down: { rounds: 2, recover: 2 } }
     const outages = () => historyOf({ program }).incidents.filter(({ rule }) => rule === 'down');
     expect([outages(), await leftOut(running.url)]).toEqual([[], 0]);
     {
-      await using _ = starve(running);
+      await using _ = starve(running.process, { runMs: 8, restMs: 292, of: 'main thread' });
       await running.logged(/^more comes in than can be judged/);
       await shop[Symbol.asyncDispose]();
       await eventually(100_000, () => expect(outages()).toHaveLength(1));

@@ -37,6 +37,7 @@ test('imports of this checkout are files of it', () => {
   expect(found.get('test/unit/related-tests.test.ts')).toEqual(['.ci/related-tests.ts']);
   expect(found.get('src/schedule/wheel.ts')).toEqual([
     'src/kernel/clock.ts',
+    'src/schedule/backlog.ts',
     'src/schedule/schedule.ts',
     'src/schedule/wheel-entry.ts',
   ]);

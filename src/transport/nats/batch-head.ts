@@ -2,7 +2,7 @@ import { readJson } from '#kernel/json.ts';
 import { BatchHead, type DueSpan, resultsBeginning } from '#protocol/watching.ts';
 
 /** What is known of a batch before its results are parsed. */
-export interface BatchSummary extends Pick<BatchHead, 'protocol' | 'ticket' | 'process' | 'skipped'> {
+export interface BatchSummary extends Pick<BatchHead, 'protocol' | 'ticket' | 'process' | 'skipped' | 'passed'> {
   readonly isNews: boolean;
   readonly due: DueSpan;
   readonly results: number;
@@ -17,12 +17,13 @@ export function readBatchHead(data: Buffer, now: number): BatchSummary | null {
   const end = data.subarray(0, longestHead).indexOf(resultsBeginning);
   const head = end < 0 ? null : readJson(BatchHead, `${data.toString('utf8', 0, end)}${resultsBeginning}]}`);
   if (head === null) return null;
-  const { protocol, ticket, process, skipped, news, due, results } = head;
+  const { protocol, ticket, process, skipped, passed, news, due, results } = head;
   return {
     protocol,
     ticket,
     process,
     skipped,
+    passed,
     isNews: news ?? isAnyNotUp(data),
     due: due ?? spanOf(data, now),
     results: results ?? countOf(data, '"dueAt":'),

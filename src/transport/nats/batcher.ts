@@ -1,6 +1,7 @@
 import type { Log } from '#kernel/log.ts';
 import type { Random } from '#kernel/random.ts';
 import { messageLimit, protocolRange } from '#protocol/nodes.ts';
+import { joinSpans } from '#protocol/due-span.ts';
 import { type BatchHead, type DueSpan, isGranted, resultsBeginning, type WireResult } from '#protocol/watching.ts';
 import type { ReceiptDelivery } from './delivery.ts';
 
@@ -17,6 +18,8 @@ export interface Batcher {
   hand(results: readonly WireResult[], isNews: boolean): void;
   /** The hub takes this share of healthy results from now on. */
   granted(share: number): void;
+  /** Checks that were due then were passed over: the hub hears so with the next batch. */
+  passedOver(due: DueSpan): void;
   /** How many results it did not take since the start. */
   readonly skipped: number;
 }
@@ -29,18 +32,13 @@ export function createBatcher({ process, delivery, random, log }: BatcherOptions
   let skipped = 0;
   /** What the hub has still to hear of. */
   let unsaid: BatchHead['skipped'] = undefined;
+  let passed: BatchHead['passed'] = undefined;
 
   function skip(results: readonly WireResult[]): void {
     if (results.length === 0) return;
     skipped += results.length;
     const due = spanOf(results);
-    unsaid = {
-      results: results.length + (unsaid?.results ?? 0),
-      due: {
-        from: Math.min(due.from, unsaid?.due.from ?? due.from),
-        until: Math.max(due.until, unsaid?.due.until ?? due.until),
-      },
-    };
+    unsaid = { results: results.length + (unsaid?.results ?? 0), due: joinSpans(unsaid?.due, due) };
   }
 
   function post(results: readonly WireResult[], texts: readonly string[], news: boolean): void {
@@ -48,8 +46,8 @@ export function createBatcher({ process, delivery, random, log }: BatcherOptions
     if (due === undefined) return;
     const ticket = random.id(20);
     const head: BatchHead = { kind: 'batch', protocol: [...protocolRange], ticket, process, news, due };
-    const more = { results: results.length, ...(unsaid !== undefined && { skipped: unsaid }) };
-    unsaid = undefined;
+    const more = { results: results.length, skipped: unsaid, passed };
+    [unsaid, passed] = [undefined, undefined];
     delivery.add(ticket, withResults({ ...head, ...more }, texts), news);
   }
 
@@ -83,6 +81,7 @@ export function createBatcher({ process, delivery, random, log }: BatcherOptions
     granted(next) {
       share = next;
     },
+    passedOver: (due) => void (passed = joinSpans(passed, due)),
     get skipped() {
       return skipped;
     },

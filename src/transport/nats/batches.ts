@@ -125,10 +125,11 @@ export function createBatches(options: BatchesOptions) {
     },
   };
 
-  function take(unread: UnreadBatch, { process, skipped }: BatchSummary): void {
+  function take(unread: UnreadBatch, { process, skipped, passed }: BatchSummary): void {
     heard(unread.node, process);
     const current = listener();
     if (skipped !== undefined) current.skipped?.(unread.node, skipped.due, skipped.results);
+    if (passed !== undefined) current.passedOver?.(unread.node, passed);
     if (current.receive !== undefined) return current.receive(unread);
     const batch = unread.read();
     if (batch !== null) current.seen(batch.node, batch.observations, batch.confirm);

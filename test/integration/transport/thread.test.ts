@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { systemClock } from '#kernel/clock.ts';
 import type { StopGuard } from '#kernel/stop-watch.ts';
 import type { AgentOptions } from '#node/ports.ts';
-import type { AssignedTarget, Observation } from '#protocol/watching.ts';
+import type { AssignedTarget, DueSpan, Observation } from '#protocol/watching.ts';
 import { createThreadTransport, type ThreadTransport } from '#transport/thread.ts';
 import { tcpCommand } from '../../support/node-command.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
@@ -260,11 +260,13 @@ test('a check tells when it began in the thread', async () => {
 function listenTo(transport: ThreadTransport) {
   const since: number[] = [];
   const observations: Observation[] = [];
+  const passed: DueSpan[] = [];
   transport.listen({
+    passedOver: (_, due) => void passed.push(due),
     watching: (_, __, moment) => void since.push(moment),
     seen: (_, seen) => void observations.push(...seen),
   });
-  return { since, observations };
+  return { since, observations, passed };
 }
 
 const assigned = (name: string, host: string, everyMs = 1_000): AssignedTarget => ({
@@ -297,7 +299,7 @@ test('a thread watches what it is assigned by itself, before it has started, and
 test('a watched check that was under way at two losses is put aside on every thread; the others go on', async () => {
   const clock = new FakeClock();
   const { transport, counts } = misbehaving(clock);
-  const { since, observations } = listenTo(transport);
+  const { since, observations, passed } = listenTo(transport);
   const targets = [assigned('bad', 'dies:1'), assigned('good', 'fine:1')];
   await until(() => transport.nodes()[0]?.online === true);
   transport.assign('de1', { number: 1, targets });
@@ -313,5 +315,6 @@ test('a watched check that was under way at two losses is put aside on every thr
   ]);
   expect(observations[0]?.outcome).toHaveProperty('failure.message', expect.stringContaining('put aside'));
   expect(since).toEqual([Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY, 0]);
+  expect(passed).toEqual([{ from: 1, until: 2 }]);
   await transport.close();
 });

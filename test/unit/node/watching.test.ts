@@ -3,7 +3,7 @@ import { CheckSpec, type Outcome } from '#checks/index.ts';
 import { sleep } from '#kernel/clock.ts';
 import type { NodeCheckCommand, LocalTarget } from '#node/ports.ts';
 import { type TargetScheduler, watchTargets } from '#node/watching.ts';
-import type { Observation } from '#protocol/watching.ts';
+import type { DueSpan, Observation } from '#protocol/watching.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 import { down, up } from '../../support/votes.ts';
 
@@ -27,7 +27,12 @@ let watching: TargetScheduler | null = null;
 afterEach(() => watching?.[Symbol.dispose]());
 
 function watch(clock: FakeClock, look: (host: string) => Outcome = () => up(), takesMs = 0) {
-  const batches: { at: number; observations: readonly Observation[]; isNews: boolean }[] = [];
+  const batches: {
+    at: number;
+    observations: readonly Observation[];
+    isNews: boolean;
+    passed: DueSpan | null;
+  }[] = [];
   const busy: [number, boolean][] = [];
   const commands: NodeCheckCommand[] = [];
   let aheadMs = 0;
@@ -42,7 +47,7 @@ function watch(clock: FakeClock, look: (host: string) => Outcome = () => up(), t
     },
     clock,
     aheadMs: () => aheadMs,
-    send: (observations, isNews) => void batches.push({ at: clock.now(), observations, isNews }),
+    send: (observations, isNews, passed) => void batches.push({ at: clock.now(), observations, isNews, passed }),
     onBusy: (place, isBusy) => void busy.push([place, isBusy]),
   });
   watching = watched;
@@ -219,6 +224,20 @@ test('checks that are due together begin one by one, each as far as it comes wit
   const firsts = steps.filter((_, index) => index % 3 === 0);
   expect(new Set(firsts).size).toBe(names.length);
   expect(steps).toEqual(firsts.flatMap((host) => [host, host, host]));
+});
+
+test('of which due times checks were passed over is told with the next results, once', async () => {
+  const clock = new FakeClock();
+  const { watched, batches } = watch(clock);
+  watched.assign([target('shop')]);
+  await clock.advance(minute);
+  const [first = 0] = batches.flatMap(({ observations }) => observations.map(({ dueAt }) => dueAt));
+  clock.hold(first + 3.5 * minute - clock.now());
+  await clock.advance(2 * minute);
+  expect(batches.map(({ passed }) => passed !== null)).toEqual([false, true, false]);
+  const { from = 0, until = 0 } = batches[1]?.passed ?? {};
+  expect([from - first, until >= first + 3 * minute, until < first + 4 * minute]).toEqual([minute, true, true]);
+  expect(watched.skipped).toBe(3);
 });
 
 test('nobody waits for what is watched: its checks may be read together', async () => {

@@ -94,6 +94,7 @@ function hub(...names: readonly string[]) {
     );
   /** A node says since when it watches this assignment; infinity if it watches none. */
   const sayWatching = (node: string, number: number, since: number) => listener?.watching(node, number, since);
+  const passOver = (node: string, from: number, until: number) => listener?.passedOver?.(node, { from, until });
   return {
     clock,
     nodes,
@@ -108,6 +109,7 @@ function hub(...names: readonly string[]) {
     revisionOf,
     see,
     sayWatching,
+    passOver,
   };
 }
 
@@ -222,6 +224,26 @@ test('a node that says it watches nothing is waited for no longer', async () => 
   sayWatching('us1', 1, Number.POSITIVE_INFINITY);
   await clock.advance(1_000);
   expect(rounds.map(({ votes }) => votes.map(({ outcome }) => outcome.status))).toEqual([['up', 'unknown']]);
+  watching[Symbol.dispose]();
+});
+
+test('a vote that is missing because its node has more to check than it can says so', async () => {
+  const { clock, watch, see, passOver, watching } = hub('de1', 'us1');
+  const { rounds } = watch('shop');
+  await clock.advance(1_000);
+  const due = createNextDue({ kind: 'every', everyMs: 60_000 }, 'shop')(clock.now()) ?? 0;
+  await clock.advance(due - clock.now() + 100);
+  see('us1', 'shop', due);
+  passOver('de1', due - 100, due + 100);
+  await clock.advance(30_000);
+  expect(rounds.map(({ votes }) => votes.map(({ node, outcome }) => [node.name, outcome.status]))).toEqual([
+    [
+      ['de1', 'unknown'],
+      ['us1', 'up'],
+    ],
+  ]);
+  const [missing] = rounds[0]?.votes ?? [];
+  expect(missing?.outcome).toMatchObject({ failure: { code: 'busy', message: /more to check than it can/ } });
   watching[Symbol.dispose]();
 });
 

@@ -84,6 +84,16 @@ test('news is sent whatever is granted, and what was skipped is told even if not
   expect(sent.at(-1)?.batch.sightings).toHaveLength(10);
 });
 
+test('of which due times checks were passed over is told once, with the next batch', () => {
+  const { batcher, sent } = play();
+  batcher.passedOver({ from: start + 500, until: start + 900 });
+  batcher.passedOver({ from: start + 200, until: start + 600 });
+  expect(sent).toEqual([]);
+  batcher.hand(results(1, 1_000), false);
+  batcher.hand(results(1, 1_000, 1), false);
+  expect(sent.map(({ batch }) => batch.passed)).toEqual([{ from: start + 200, until: start + 900 }, undefined]);
+});
+
 test.each([0.1, 1, 5, 5.5, 8.9, 10, 30, 55, 60, 61, 89, 300])(
   'no target of an interval of %d seconds is skipped for long',
   (seconds) => {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { failed, failure } from '#checks/index.ts';
 import type { ResultReceipt } from '#protocol/nodes.ts';
-import type { Observation } from '#protocol/watching.ts';
+import type { DueSpan, Observation } from '#protocol/watching.ts';
 import type { NodeListener, UnreadBatch } from '#service/ports.ts';
 import { createBatches } from '#transport/nats/batches.ts';
 import { createDelivery } from '#transport/nats/delivery.ts';
@@ -16,8 +16,10 @@ function play(refuses: (node: string, observation: Observation) => string | null
   const clock = new FakeClock();
   const log = memoryLog();
   const seen: Observation[] = [];
+  const passed: [string, DueSpan][] = [];
   const listener = {
     watching: () => {},
+    passedOver: (node: string, due: DueSpan) => void passed.push([node, due]),
     refuses,
     ...(receive !== undefined && { receive }),
     seen(_: string, observations: readonly Observation[], confirm: (() => void) | null) {
@@ -50,7 +52,7 @@ function play(refuses: (node: string, observation: Observation) => string | null
     );
     return answers.at(-1);
   };
-  return { clock, log, seen, send, take, resultOf, answers };
+  return { clock, log, seen, passed, send, take, resultOf, answers };
 }
 
 test('what a node made up is discarded, and it is told so; what is true beside it counts', async () => {
@@ -70,6 +72,17 @@ test('what a node made up is discarded, and it is told so; what is true beside i
   await clock.advance(60_000);
   send(now - 1);
   expect(lines()).toMatchObject([{ count: 2 }, { node: 'de1', count: 1_002, reason }]);
+});
+
+test('a batch tells of which due times its node passed checks over, before it is parsed', () => {
+  const { take, resultOf, passed, clock } = play(
+    () => null,
+    () => {},
+  );
+  const due = { from: clock.now() - 5_000, until: clock.now() };
+  take({ news: false, due, results: 1, passed: { from: 1, until: 2 } }, [resultOf(due.until)]);
+  take({ news: false, due, results: 1 }, [resultOf(due.until)]);
+  expect(passed).toEqual([['de1', { from: 1, until: 2 }]]);
 });
 
 test('a node drops what the hub refused, and counts it', () => {

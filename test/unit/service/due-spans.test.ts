@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { ShedSpans } from '#service/shed-spans.ts';
+import { DueSpans } from '#service/due-spans.ts';
 
 const now = 1_000_000_000;
 
@@ -10,7 +10,7 @@ function within(added: readonly (readonly [number, number])[], dueAt: number): b
 
 describe('spans in which results were skipped', () => {
   test('has what was due from the first to the last moment, of that node only', () => {
-    const spans = new ShedSpans();
+    const spans = new DueSpans();
     spans.add('a', { from: now + 10, until: now + 20 }, now);
     expect([9, 10, 15, 20, 21].map((at) => spans.has('a', now + at))).toEqual([false, true, true, true, false]);
     expect(spans.has('b', now + 15)).toBe(false);
@@ -75,14 +75,14 @@ describe('spans in which results were skipped', () => {
       ],
     ],
   ])('%s: has each moment of each', (_, added) => {
-    const spans = new ShedSpans();
+    const spans = new DueSpans();
     for (const [from, until] of added) spans.add('a', { from: now + from, until: now + until }, now);
     const moments = Array.from({ length: 50 }, (__, at) => at - 2);
     expect(moments.filter((at) => spans.has('a', now + at))).toEqual(moments.filter((at) => within(added, at)));
   });
 
   test('forgets what was over ten minutes ago', () => {
-    const spans = new ShedSpans();
+    const spans = new DueSpans();
     spans.add('a', { from: now, until: now + 10 }, now);
     spans.add('a', { from: now + 500_000, until: now + 500_010 }, now + 500_000);
     expect(spans.has('a', now)).toBe(true);
@@ -91,7 +91,7 @@ describe('spans in which results were skipped', () => {
   });
 
   test('keeps the latest two hundred', () => {
-    const spans = new ShedSpans();
+    const spans = new DueSpans();
     for (let index = 0; index < 300; index += 1)
       spans.add('a', { from: now + index * 10, until: now + index * 10 + 5 }, now);
     const kept = Array.from({ length: 300 }, (_, index) => index).filter((at) => spans.has('a', now + at * 10));

@@ -4,12 +4,12 @@ import type { DueSpan } from '#protocol/watching.ts';
 const keptMs = 600_000;
 const mostSpans = 200;
 
-/** When results of which nodes were skipped because this process is overloaded: what is missing of them is not the fault of the node. */
-export class ShedSpans {
+/** Of which due times results of which nodes were left out: a missing one has a reason then. */
+export class DueSpans {
   /** Of each node, in order of time; no two of them overlap. */
   readonly #spans = new Map<string, DueSpan[]>();
 
-  /** Results of a node that were due then were skipped, or are read only after later ones. `now` in milliseconds since the epoch. */
+  /** Results of a node that were due then were left out. `now` in milliseconds since the epoch. */
   add(node: string, { from, until }: DueSpan, now: number): void {
     const spans = this.#spans.get(node) ?? [];
     if (spans.length === 0) this.#spans.set(node, spans);
@@ -27,7 +27,7 @@ export class ShedSpans {
     if (surplus > 0) spans.splice(0, surplus);
   }
 
-  /** Whether a result of this node that was due then may have been skipped. */
+  /** Whether a result of this node that was due then may have been left out. */
   has(node: string, dueAt: number): boolean {
     // An overloaded process asks this for each node of hundreds of rounds a second.
     const spans = this.#spans.get(node);
