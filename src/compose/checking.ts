@@ -52,6 +52,8 @@ export interface CheckRunner {
   hub(): { readonly servers: readonly string[]; trouble(): string | null; excess(): string | null } | null;
   /** Why rounds were skipped within the last minute, in words; null if none was. */
   overload(): string | null;
+  /** Which nodes had more to check than they could within the last minute, in words; null if none had. */
+  nodeOverload(): string | null;
   nodes(): ReturnType<MetricsSources['nodes']>;
   /** The same with everything that is known of them. */
   statuses(): readonly NodeStatus[];
@@ -150,6 +152,7 @@ async function checkHere(
         ? null
         : { servers: nats.servers, trouble: () => remote.trouble(), excess: () => remote.excess() },
     overload: () => watching.overload(),
+    nodeOverload: () => watching.nodeOverload(),
     stored(run) {
       watching.stored(run);
       remote?.stored(run);
@@ -237,6 +240,7 @@ async function checkThere(
     runs: null,
     hub: () => null,
     overload: () => null,
+    nodeOverload: () => null,
     stored: () => {},
     runner: watchByRuns(client, environment.clock, environment.log),
     nodes: () => client.nodes().map((info) => ({ info, up: true, eventLoopLagSeconds: null })),

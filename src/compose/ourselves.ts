@@ -2,14 +2,14 @@ import type { CheckRunner } from '#compose/checking.ts';
 import type { HubTroubles } from '#compose/hubs/watch-hubs.ts';
 import type { Clock } from '#kernel/clock.ts';
 import { type TroubleSource, watchTroubles } from '#monitor/suppress/troubles.ts';
-import { ownBudget, ownDatabase, ownHub, ownNats, ownOverload } from '#monitor/judge/incident.ts';
+import { ownBudget, ownDatabase, ownHub, ownNats, ownNodeOverload, ownOverload } from '#monitor/judge/incident.ts';
 import type { Monitor } from '#monitor/monitor.ts';
 import { dayMs } from '#kernel/units.ts';
 import type { Store } from '#store/sqlite.ts';
 
 export interface OwnIncidentSources {
   readonly store: Pick<Store, 'health'>;
-  readonly checking: Pick<CheckRunner, 'hub' | 'overload'>;
+  readonly checking: Pick<CheckRunner, 'hub' | 'overload' | 'nodeOverload'>;
   readonly monitor: Pick<Monitor, 'troubled' | 'openIncidents'>;
   /** What is wrong with the other hubs; null if this is the only one. */
   readonly hubs: HubTroubles | null;
@@ -28,7 +28,7 @@ const ofOverload = { afterMs: 60_000, overMs: 300_000, lingersMs: 60_000 };
 // Nodes that come back send all that they retained, and have it sent again later: that is no fault of theirs.
 const ofBudget = { afterMs: 120_000, overMs: 300_000, lingersMs: 60_000 };
 
-/** Reports faults of Watchpost itself: store, delivery, NATS, nodes over their budget, the check service and other hubs. */
+/** Reports faults of Watchpost itself: store, delivery, NATS, nodes over their budget, overload, the check service and other hubs. */
 export function watchOurselves(
   database: string,
   { store, checking, monitor, hubs, clock }: OwnIncidentSources,
@@ -49,6 +49,12 @@ export function watchOurselves(
       ...ofBudget,
     },
     { name: ownOverload, which: () => 'what nodes see', reason: () => checking.overload(), ...ofOverload },
+    {
+      name: ownNodeOverload,
+      which: () => 'what nodes watch',
+      reason: () => checking.nodeOverload(),
+      ...ofOverload,
+    },
   ];
   return watchTroubles({
     sources: () => (hubs === null ? sources : [...sources, ...ofHubs(hubs, { monitor, clock })]),

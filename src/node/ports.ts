@@ -1,5 +1,5 @@
 import type { RunListener } from '#protocol/run-listener.ts';
-import type { AssignedTarget, DueSpan, Observation } from '#protocol/watching.ts';
+import type { AssignedTarget, Observation, PassedChecks } from '#protocol/watching.ts';
 import type { Capability, CheckSpec, CheckTypeName, Outcome, Policy } from '#checks/index.ts';
 
 /** One check for one node. */
@@ -101,8 +101,8 @@ export type NodeMessage =
       readonly kind: 'seen';
       readonly observations: readonly Observation[];
       readonly isNews: boolean;
-      /** Of which due times checks were passed over since the message before, or null. */
-      readonly passed: DueSpan | null;
+      /** The checks that were passed over since the message before, or null. */
+      readonly passed: PassedChecks | null;
     }
   | { readonly kind: 'interim'; readonly id: number; readonly detail: unknown }
   | { readonly kind: 'outcome'; readonly id: number; readonly outcome: Outcome; readonly startedAt: number | null }

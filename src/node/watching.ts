@@ -3,8 +3,8 @@ import type { Outcome } from '#checks/index.ts';
 import { failed, failure } from '#checks/node-types.ts';
 import type { Clock } from '#kernel/clock.ts';
 import { messageOf } from '#kernel/errors.ts';
-import { joinSpans } from '#protocol/due-span.ts';
-import type { DueSpan, Observation } from '#protocol/watching.ts';
+import { joinPassed } from '#protocol/due-span.ts';
+import type { Observation, PassedChecks } from '#protocol/watching.ts';
 import { createWheel, type RecurringItem } from '#schedule/wheel.ts';
 import { createOutgoing } from './outgoing.ts';
 import type { Agent, NodeCheckCommand, LocalTarget } from './ports.ts';
@@ -17,10 +17,10 @@ export interface TargetSchedulerOptions {
   /** How far this machine's clock is ahead of the hub's, in milliseconds. */
   readonly aheadMs: () => number;
   /**
-   * Takes results, those of each target in the order in which its checks ended. `isNews`: the hub is to read them first. `passed`: of which
-   * due times checks were passed over since the last ones, if any were.
+   * Takes results, those of each target in the order in which its checks ended. `isNews`: the hub is to read them first. `passed`: the checks
+   * that were passed over since the last ones, if any were.
    */
-  readonly send: (observations: readonly Observation[], isNews: boolean, passed: DueSpan | null) => void;
+  readonly send: (observations: readonly Observation[], isNews: boolean, passed: PassedChecks | null) => void;
   /** Runs what begins a check; default: at once. */
   readonly begin?: (check: () => void) => void;
   /** Called when a check begins and when it is over, with the place of its target. */
@@ -67,7 +67,7 @@ export function watchTargets(options: TargetSchedulerOptions): TargetScheduler {
   const ending = new AbortController();
   const watched = new Map<string, NodeTarget>();
   let skipped = 0;
-  let passed: DueSpan | null = null;
+  let passed: PassedChecks | null = null;
   const outgoing = createOutgoing(clock, (observations, isNews) => {
     send(observations, isNews, passed);
     passed = null;
@@ -76,9 +76,9 @@ export function watchTargets(options: TargetSchedulerOptions): TargetScheduler {
     clock: startClock,
     aheadMs,
     start,
-    skipped(_, count, from, until) {
+    skipped(_, count, { from, until, isOverload }) {
       skipped += count;
-      passed = joinSpans(passed, { from, until });
+      passed = joinPassed(passed, { checks: isOverload ? count : 0, due: { from, until } });
     },
   });
 

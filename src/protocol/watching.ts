@@ -86,6 +86,10 @@ export type RetainedResults = z.output<typeof RetainedResults>;
 export const DueSpan = z.object({ from: Moment, until: Moment });
 export type DueSpan = z.output<typeof DueSpan>;
 
+/** Some of the checks that were due in a span were not begun, so many of them because there is too much to check, and not for a moment only. */
+export const PassedChecks = z.object({ checks: z.int().min(0), due: DueSpan });
+export type PassedChecks = z.output<typeof PassedChecks>;
+
 /**
  * All of a batch but its results, which a hub reads first: it stands before them in the JSON. A batch is answered by a receipt once
  * they are stored, and may come again until that was heard.
@@ -103,8 +107,8 @@ export const BatchHead = z.object({
   results: z.int().min(0).optional(),
   /** Healthy results that the node did not send since the batch before, for the hub did not grant them. */
   skipped: z.object({ results: z.int().min(0), due: DueSpan }).optional(),
-  /** Of which due times the node passed checks over since the batch before, for it had more to check than it could. */
-  passed: DueSpan.optional(),
+  /** The checks that the node passed over since the batch before, for it had more to check than it could. */
+  passed: PassedChecks.optional(),
 });
 export type BatchHead = z.output<typeof BatchHead>;
 

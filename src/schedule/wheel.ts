@@ -9,14 +9,22 @@ export interface RecurringItem {
   readonly schedule: Schedule;
 }
 
+/** Due times that went by unused. */
+export interface PassedDues {
+  readonly from: number;
+  readonly until: number;
+  /** Whether more is due than can be started, and not for a moment only. */
+  readonly isOverload: boolean;
+}
+
 export interface WheelOptions<Item> {
   readonly clock: Clock;
   /** How far the wall clock of this machine is ahead of the one that schedules go by, in milliseconds. Default: not at all. */
   readonly aheadMs?: () => number;
   /** Called when an item is due; with the name of the item, `dueAt` names what is done then. */
   readonly start: (item: Item, dueAt: number) => void;
-  /** Called with how many due times of an item went by unused, with the first and the last of them; many are estimated. */
-  readonly skipped: (item: Item, count: number, from: number, until: number) => void;
+  /** Called with how many due times of an item went by unused; many are estimated. */
+  readonly skipped: (item: Item, count: number, dues: PassedDues) => void;
 }
 
 /** Keeps the time of many items with one timer. */
@@ -92,10 +100,9 @@ export function createWheel<Item extends RecurringItem>(options: WheelOptions<It
 
   // Whether it was started.
   function take(entry: WheelEntry<Item>): boolean {
-    const moment = now();
-    const from = entry.startAt;
-    const { kept, passed, passedUntil, following } = entry.take(moment, backlog.limit);
-    if (passed > 0) skipped(entry.item, passed, from, passedUntil);
+    const [moment, from, limit] = [now(), entry.startAt, backlog.limit];
+    const { kept, passed, passedUntil: until, following } = entry.take(moment, limit);
+    if (passed > 0) skipped(entry.item, passed, { from, until, isOverload: limit !== undefined });
     if (kept !== null) {
       backlog.began(moment - kept);
       start(entry.item, kept);

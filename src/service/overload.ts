@@ -5,6 +5,7 @@ import { createGrant, type GrantedIntake } from './grant.ts';
 import type { TargetWatch } from './target-watch.ts';
 import type { UnreadBatch } from './ports.ts';
 import { DueSpans } from './due-spans.ts';
+import { createMinuteCount } from './minute-count.ts';
 
 /**
  * Leaves out rounds if more comes in than can be judged: only those of targets that have been up for a while and still are, because
@@ -33,8 +34,6 @@ export interface Overload {
 const quietMs = 600_000;
 // No target is shed for ever: the same targets may come last again and again.
 const mostInARow = 9;
-const slotMs = 10_000;
-const slotsKept = 6;
 const logEveryMs = 60_000;
 
 /** `intake` is what nodes have sent so far. */
@@ -95,23 +94,6 @@ export function createOverload(clock: Clock, log: Log, intake: () => GrantedInta
         ...(skipped === 0 ? [] : [`${skipped} healthy results of the last minute were skipped`]),
       ];
       return parts.length === 0 ? null : `more comes in than can be judged: ${parts.join(', ')}`;
-    },
-  };
-}
-
-/** Counts what happened within the last minute. */
-function createMinuteCount(clock: Clock) {
-  const slots = new Map<number, number>();
-  const slotNow = () => Math.floor(clock.elapsed() / slotMs);
-  return {
-    add: (count: number) => void slots.set(slotNow(), (slots.get(slotNow()) ?? 0) + count),
-    sum(): number {
-      let sum = 0;
-      for (const [slot, count] of slots) {
-        if (slot <= slotNow() - slotsKept) slots.delete(slot);
-        else sum += count;
-      }
-      return sum;
     },
   };
 }

@@ -10,7 +10,7 @@ import {
 } from '#checks/index.ts';
 import type { Losses } from '#protocol/losses.ts';
 import type { RunListener } from '#protocol/run-listener.ts';
-import type { Assignment, DueSpan, Observation } from '#protocol/watching.ts';
+import type { Assignment, DueSpan, Observation, PassedChecks } from '#protocol/watching.ts';
 
 /** Results of what a node watches. */
 export interface ResultBatch {
@@ -56,8 +56,8 @@ export interface NodeListener {
   granted?(): number;
   /** So many healthy results that were due then were not sent by a node, for they were not granted. */
   skipped?(node: string, due: DueSpan, results: number): void;
-  /** A node passed over checks that were due then, for it had more to check than it could. */
-  passedOver?(node: string, due: DueSpan): void;
+  /** A node passed over these, for it had more to check than it could. */
+  passedOver?(node: string, passed: PassedChecks): void;
   /** Whether there is a target of this name. */
   watches?(target: string): boolean;
   /** Why what a node on another machine says it saw cannot be so, in words; null if it can. The node gets that answer, and drops it. */

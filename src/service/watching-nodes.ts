@@ -1,5 +1,8 @@
-import type { DueSpan } from '#protocol/watching.ts';
+import type { Clock } from '#kernel/clock.ts';
+import { countOf } from '#kernel/text.ts';
+import type { PassedChecks } from '#protocol/watching.ts';
 import { DueSpans } from './due-spans.ts';
+import { createMinuteCount, type MinuteCount } from './minute-count.ts';
 import type { NodeStatus, Transport } from './ports.ts';
 
 /** The nodes of a transport as they were at the last look. */
@@ -9,10 +12,13 @@ export class WatchingNodes {
   #fingerprint = '';
   /** Nodes that were offline at the last look and have been heard since. */
   readonly #heard = new Set<string>();
+  readonly #clock: Clock;
   readonly #passed = new DueSpans();
+  readonly #passedLately = new Map<string, MinuteCount>();
 
-  constructor(transport: Pick<Transport, 'nodes'>) {
+  constructor(transport: Pick<Transport, 'nodes'>, clock: Clock) {
     this.#transport = transport;
+    this.#clock = clock;
   }
 
   /** Those that targets may have: one that is being started is as good as there. */
@@ -31,9 +37,22 @@ export class WatchingNodes {
     return this.#statuses.get(node) ?? null;
   }
 
-  /** A node passed over checks that were due then, for it had more to check than it could. `now` in milliseconds since the epoch. */
-  passedOver(node: string, due: DueSpan, now: number): void {
-    this.#passed.add(node, due, now);
+  /** A node passed over these, for it had more to check than it could. */
+  passedOver(node: string, { checks, due }: PassedChecks): void {
+    this.#passed.add(node, due, this.#clock.now());
+    const lately = this.#passedLately.get(node) ?? createMinuteCount(this.#clock);
+    this.#passedLately.set(node, lately);
+    lately.add(checks);
+  }
+
+  /** Which nodes had more to check than they could within the last minute, in words; null if none had. */
+  overload(): string | null {
+    const parts = [...this.#passedLately].flatMap(([node, lately]) => {
+      const checks = lately.sum();
+      if (checks === 0) this.#passedLately.delete(node);
+      return checks === 0 ? [] : [`node ${node} left out ${countOf(checks, 'check')} of the last minute`];
+    });
+    return parts.length === 0 ? null : `more is due than can be checked: ${parts.join(', ')}`;
   }
 
   /** Whether it may have passed over what was due then. */

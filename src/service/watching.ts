@@ -95,7 +95,7 @@ export class WatchService implements Disposable {
     const { clock, transport } = options;
     this.#options = options;
     this.#assignments = new Assignments(transport);
-    this.#nodes = new WatchingNodes(transport);
+    this.#nodes = new WatchingNodes(transport, clock);
     this.#storedRounds = createStoredRounds(clock);
     this.#keepLate = createLateKeeper(options);
     this.#overload = createOverload(clock, options.log, () => this.#inbox.intake);
@@ -121,7 +121,7 @@ export class WatchService implements Disposable {
       seen: (...observations) => this.#inbox.add(...observations),
       granted: () => this.#overload.granted(),
       skipped: (...observations) => this.#overload.notSent(...observations),
-      passedOver: (node, due) => this.#nodes.passedOver(node, due, clock.now()),
+      passedOver: (node, passed) => this.#nodes.passedOver(node, passed),
       receive: (batch) => this.#inbox.addUnread(batch),
     });
   }
@@ -161,6 +161,9 @@ export class WatchService implements Disposable {
 
   /** Why rounds were shed within the last minute, in words; null if none was. */
   readonly overload = () => this.#overload.reason();
+
+  /** Which nodes had more to check than they could within the last minute, in words; null if none had. */
+  readonly nodeOverload = () => this.#nodes.overload();
 
   /** To be called when a round is stored, by its name. */
   readonly stored = (round: string) => this.#storedRounds.stored(round);

@@ -14,6 +14,7 @@ export const ownNats = 'own NATS';
 export const ownBacklog = 'own backlog';
 export const ownOverload = 'own overload';
 export const ownBudget = 'own node budget';
+export const ownNodeOverload = 'own node overload';
 export const ownClock = 'own clock';
 export const ownLeader = 'own hubs';
 export const ownHub = 'hub ';
@@ -27,6 +28,7 @@ export function isAboutUs(target: string): boolean {
     target === ownBacklog ||
     target === ownOverload ||
     target === ownBudget ||
+    target === ownNodeOverload ||
     target === ownClock ||
     target === ownLeader ||
     target === ownConnectivity ||

@@ -12,6 +12,7 @@ import {
   ownLeader,
   ownNats,
   ownNode,
+  ownNodeOverload,
   ownOverload,
   ownService,
 } from '../judge/incident.ts';
@@ -23,6 +24,7 @@ import {
   leaderless,
   loss,
   suspicion,
+  unchecked,
   unjudged,
   unread,
   unwritable,
@@ -45,6 +47,7 @@ export interface Trouble {
     | typeof ownNats
     | typeof ownOverload
     | typeof ownBudget
+    | typeof ownNodeOverload
     | typeof ownClock
     | typeof ownLeader
     | `${typeof ownHub}${string}`;
@@ -166,6 +169,14 @@ const troubles = {
     what: 'part of',
     condition:
       'a node sends more than the hub reads of one node, and has to send it again later; its votes may come too late to count; other nodes are not affected; look at what runs with its key',
+  },
+  [ownNodeOverload]: {
+    rule: 'node_overload',
+    severity: 'warning',
+    wording: unchecked,
+    what: 'part of',
+    condition:
+      'a node has more to check than it can manage: each of its targets has its turn, less often than it is due; have it check less often or fewer targets, or give it more processor time',
   },
   [ownClock]: {
     rule: 'clock',

@@ -52,6 +52,16 @@ export const unread: RuleWording = {
   ended: 'was read again',
 };
 
+export const unchecked: RuleWording = {
+  word: 'UNCHECKED',
+  noun: 'Not checked',
+  is: 'is not checked',
+  was: 'was not checked',
+  again: 'checked again',
+  began: 'was not checked any more',
+  ended: 'was checked again',
+};
+
 export const clockSet: RuleWording = {
   word: 'CLOCK',
   noun: 'Clock',

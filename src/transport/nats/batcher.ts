@@ -1,8 +1,15 @@
 import type { Log } from '#kernel/log.ts';
 import type { Random } from '#kernel/random.ts';
 import { messageLimit, protocolRange } from '#protocol/nodes.ts';
-import { joinSpans } from '#protocol/due-span.ts';
-import { type BatchHead, type DueSpan, isGranted, resultsBeginning, type WireResult } from '#protocol/watching.ts';
+import { joinPassed, joinSpans } from '#protocol/due-span.ts';
+import {
+  type BatchHead,
+  type DueSpan,
+  isGranted,
+  type PassedChecks,
+  resultsBeginning,
+  type WireResult,
+} from '#protocol/watching.ts';
 import type { ReceiptDelivery } from './delivery.ts';
 
 export interface BatcherOptions {
@@ -18,8 +25,8 @@ export interface Batcher {
   hand(results: readonly WireResult[], isNews: boolean): void;
   /** The hub takes this share of healthy results from now on. */
   granted(share: number): void;
-  /** Checks that were due then were passed over: the hub hears so with the next batch. */
-  passedOver(due: DueSpan): void;
+  /** These were passed over: the hub hears so with the next batch. */
+  passedOver(checks: PassedChecks): void;
   /** How many results it did not take since the start. */
   readonly skipped: number;
 }
@@ -81,7 +88,7 @@ export function createBatcher({ process, delivery, random, log }: BatcherOptions
     granted(next) {
       share = next;
     },
-    passedOver: (due) => void (passed = joinSpans(passed, due)),
+    passedOver: (checks) => void (passed = joinPassed(passed, checks)),
     get skipped() {
       return skipped;
     },

@@ -90,7 +90,7 @@ export function watchRemotely(options: RemoteSchedulerOptions): RemoteScheduler 
       const typed = observations.map((one) => ({ ...one, type: typeOf(one.target) }));
       batcher.hand(typed, isNews);
     },
-    passedOver: (_, due) => batcher.passedOver(due),
+    passedOver: (_, passed) => batcher.passedOver(passed),
   });
 
   function begin(kept: RetainedResults): void {

@@ -95,7 +95,13 @@ function launch(world: World, path: string) {
       onUnstored: (record) => unstored.add(record),
     },
   );
-  watchOurselves(path, { store, checking: { hub: () => null, overload: () => null }, monitor, hubs: null, clock });
+  watchOurselves(path, {
+    store,
+    checking: { hub: () => null, overload: () => null, nodeOverload: () => null },
+    monitor,
+    hubs: null,
+    clock,
+  });
   outbox.start();
   return store;
 }

@@ -81,7 +81,7 @@ function launch(): void {
   );
   ourselves = watchOurselves(pathOf(), {
     store,
-    checking: { hub: () => null, overload: () => null },
+    checking: { hub: () => null, overload: () => null, nodeOverload: () => null },
     monitor,
     hubs: null,
     clock,

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { systemClock } from '#kernel/clock.ts';
 import type { StopGuard } from '#kernel/stop-watch.ts';
 import type { AgentOptions } from '#node/ports.ts';
-import type { AssignedTarget, DueSpan, Observation } from '#protocol/watching.ts';
+import type { AssignedTarget, Observation, PassedChecks } from '#protocol/watching.ts';
 import { createThreadTransport, type ThreadTransport } from '#transport/thread.ts';
 import { tcpCommand } from '../../support/node-command.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
@@ -260,9 +260,9 @@ test('a check tells when it began in the thread', async () => {
 function listenTo(transport: ThreadTransport) {
   const since: number[] = [];
   const observations: Observation[] = [];
-  const passed: DueSpan[] = [];
+  const passed: PassedChecks[] = [];
   transport.listen({
-    passedOver: (_, due) => void passed.push(due),
+    passedOver: (_, checks) => void passed.push(checks),
     watching: (_, __, moment) => void since.push(moment),
     seen: (_, seen) => void observations.push(...seen),
   });
@@ -315,6 +315,6 @@ test('a watched check that was under way at two losses is put aside on every thr
   ]);
   expect(observations[0]?.outcome).toHaveProperty('failure.message', expect.stringContaining('put aside'));
   expect(since).toEqual([Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY, 0]);
-  expect(passed).toEqual([{ from: 1, until: 2 }]);
+  expect(passed).toEqual([{ checks: 3, due: { from: 1, until: 2 } }]);
   await transport.close();
 });

@@ -39,7 +39,7 @@ parentPort?.on('message', (message: HubMessage) => {
       outcome: refusal === null ? outcome : suspendedOutcome(refusal),
       startedAt: 1,
     }));
-    say({ kind: 'seen', isNews: false, observations, passed: { from: 1, until: 2 } });
+    say({ kind: 'seen', isNews: false, observations, passed: { checks: 3, due: { from: 1, until: 2 } } });
     return;
   }
   if (message.kind !== 'run' && message.kind !== 'abort') return;

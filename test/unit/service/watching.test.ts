@@ -94,7 +94,8 @@ function hub(...names: readonly string[]) {
     );
   /** A node says since when it watches this assignment; infinity if it watches none. */
   const sayWatching = (node: string, number: number, since: number) => listener?.watching(node, number, since);
-  const passOver = (node: string, from: number, until: number) => listener?.passedOver?.(node, { from, until });
+  const passOver = (node: string, from: number, until: number, checks = 1) =>
+    listener?.passedOver?.(node, { checks, due: { from, until } });
   return {
     clock,
     nodes,
@@ -234,7 +235,12 @@ test('a vote that is missing because its node has more to check than it can says
   const due = createNextDue({ kind: 'every', everyMs: 60_000 }, 'shop')(clock.now()) ?? 0;
   await clock.advance(due - clock.now() + 100);
   see('us1', 'shop', due);
-  passOver('de1', due - 100, due + 100);
+  expect(watching.nodeOverload()).toBeNull();
+  passOver('de1', due - 100, due + 100, 2);
+  passOver('de1', due - 100, due + 200);
+  expect(watching.nodeOverload()).toBe(
+    'more is due than can be checked: node de1 left out 3 checks of the last minute',
+  );
   await clock.advance(30_000);
   expect(rounds.map(({ votes }) => votes.map(({ node, outcome }) => [node.name, outcome.status]))).toEqual([
     [
@@ -243,7 +249,11 @@ test('a vote that is missing because its node has more to check than it can says
     ],
   ]);
   const [missing] = rounds[0]?.votes ?? [];
-  expect(missing?.outcome).toMatchObject({ failure: { code: 'busy', message: /more to check than it can/ } });
+  expect(missing?.outcome).toMatchObject({
+    failure: { code: 'busy', message: 'the node has more to check than it can manage' },
+  });
+  await clock.advance(60_000);
+  expect(watching.nodeOverload()).toBeNull();
   watching[Symbol.dispose]();
 });
 

@@ -86,12 +86,15 @@ test('news is sent whatever is granted, and what was skipped is told even if not
 
 test('of which due times checks were passed over is told once, with the next batch', () => {
   const { batcher, sent } = play();
-  batcher.passedOver({ from: start + 500, until: start + 900 });
-  batcher.passedOver({ from: start + 200, until: start + 600 });
+  batcher.passedOver({ checks: 1, due: { from: start + 500, until: start + 900 } });
+  batcher.passedOver({ checks: 2, due: { from: start + 200, until: start + 600 } });
   expect(sent).toEqual([]);
   batcher.hand(results(1, 1_000), false);
   batcher.hand(results(1, 1_000, 1), false);
-  expect(sent.map(({ batch }) => batch.passed)).toEqual([{ from: start + 200, until: start + 900 }, undefined]);
+  expect(sent.map(({ batch }) => batch.passed)).toEqual([
+    { checks: 3, due: { from: start + 200, until: start + 900 } },
+    undefined,
+  ]);
 });
 
 test.each([0.1, 1, 5, 5.5, 8.9, 10, 30, 55, 60, 61, 89, 300])(

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { failed, failure } from '#checks/index.ts';
 import type { ResultReceipt } from '#protocol/nodes.ts';
-import type { DueSpan, Observation } from '#protocol/watching.ts';
+import type { Observation, PassedChecks } from '#protocol/watching.ts';
 import type { NodeListener, UnreadBatch } from '#service/ports.ts';
 import { createBatches } from '#transport/nats/batches.ts';
 import { createDelivery } from '#transport/nats/delivery.ts';
@@ -16,10 +16,10 @@ function play(refuses: (node: string, observation: Observation) => string | null
   const clock = new FakeClock();
   const log = memoryLog();
   const seen: Observation[] = [];
-  const passed: [string, DueSpan][] = [];
+  const passed: [string, PassedChecks][] = [];
   const listener = {
     watching: () => {},
-    passedOver: (node: string, due: DueSpan) => void passed.push([node, due]),
+    passedOver: (node: string, checks: PassedChecks) => void passed.push([node, checks]),
     refuses,
     ...(receive !== undefined && { receive }),
     seen(_: string, observations: readonly Observation[], confirm: (() => void) | null) {
@@ -80,9 +80,9 @@ test('a batch tells of which due times its node passed checks over, before it is
     () => {},
   );
   const due = { from: clock.now() - 5_000, until: clock.now() };
-  take({ news: false, due, results: 1, passed: { from: 1, until: 2 } }, [resultOf(due.until)]);
+  take({ news: false, due, results: 1, passed: { checks: 3, due: { from: 1, until: 2 } } }, [resultOf(due.until)]);
   take({ news: false, due, results: 1 }, [resultOf(due.until)]);
-  expect(passed).toEqual([['de1', { from: 1, until: 2 }]]);
+  expect(passed).toEqual([['de1', { checks: 3, due: { from: 1, until: 2 } }]]);
 });
 
 test('a node drops what the hub refused, and counts it', () => {

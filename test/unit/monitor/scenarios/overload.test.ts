@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { watchOurselves } from '#compose/ourselves.ts';
-import { ownBudget, ownOverload } from '#monitor/judge/incident.ts';
+import { ownBudget, ownNodeOverload, ownOverload } from '#monitor/judge/incident.ts';
 import { startScenario, target } from '../../../support/scenario.ts';
 
 test('a hub that cannot judge everything says so once, as a warning, and once that it can again', async () => {
@@ -31,6 +31,7 @@ test('a node that sends more than the hub reads is one warning, and one more onc
     checking: {
       hub: () => ({ servers: ['nats://a'], trouble: () => null, excess: () => excess }),
       overload: () => null,
+      nodeOverload: () => null,
     },
     monitor: scenario.monitor,
     hubs: null,
@@ -45,5 +46,28 @@ test('a node that sends more than the hub reads is one warning, and one more onc
   await scenario.clock.advance(600_000);
   expect(scenario.channel.subjects.slice(1)).toEqual([
     expect.stringMatching(/^\[RESOLVED\] own node budget: read again after /),
+  ]);
+});
+
+test('a node that has more to check than it can manage is one warning, and one more once it can', async () => {
+  await using scenario = await startScenario({ targets: [target('shop')] });
+  await scenario.clock.advance(600_000);
+  let reason: string | null = 'more is due than can be checked: node de1 left out 812 checks of the last minute';
+  using _ = watchOurselves('watchpost.db', {
+    store: { health: () => ({ lastError: null }) as never },
+    checking: { hub: () => null, overload: () => null, nodeOverload: () => reason },
+    monitor: scenario.monitor,
+    hubs: null,
+    clock: scenario.clock,
+  });
+  await scenario.clock.advance(50_000);
+  expect(scenario.channel.subjects).toEqual([]);
+  await scenario.clock.advance(600_000);
+  expect(scenario.channel.subjects).toEqual([`[UNCHECKED] own node overload: ${reason}`]);
+  expect(scenario.monitor.openIncidents()).toMatchObject([{ target: ownNodeOverload, severity: 'warning' }]);
+  reason = null;
+  await scenario.clock.advance(600_000);
+  expect(scenario.channel.subjects.slice(1)).toEqual([
+    expect.stringMatching(/^\[RESOLVED\] own node overload: checked again after /),
   ]);
 });
