@@ -30,7 +30,7 @@ async function main(port: NonNullable<typeof parentPort>, options: AgentOptions)
     startClock: createPunctualClock({ clock: systemClock, isIdle: () => !agent.isTiming }),
     aheadMs: () => aheadMs,
     send: (observations, isNews, passed) => say({ kind: 'seen', observations, isNews, passed }),
-    // Each by itself: checks that begin in one go would all take their first step before any takes its second, and connect late.
+    // Each by itself: a few checks that begin in one go would all take their first step before any takes its second, and connect late.
     begin: setImmediate,
     onBusy(place, isBusy) {
       if (busy !== null) busy[place] = isBusy ? 1 : 0;

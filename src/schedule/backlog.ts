@@ -3,8 +3,9 @@ import type { LatenessLimit } from './wheel-entry.ts';
 
 // If for so long there was always something due, more is due than can be started.
 const overloadMs = 5_000;
-// Of what is later, the round may be over when it ends.
-const mostLateMs = 2_000;
+// Of what begins later than this, the round may be over when it ends. Where there is just enough time for all, hardly anything does.
+const mostLateMs = 4_000;
+const tooLateMs = 6_000;
 const mostPasses = 1_000;
 // So long it takes until it is seen what came of another number.
 const raiseMs = 1_000;
@@ -41,7 +42,7 @@ export class Backlog {
   /** Something began so late, in milliseconds: if that is too late, items have their turns less often. */
   began(lateMs: number): void {
     const forMs = this.#clock.elapsed() - this.#changedAt;
-    if (lateMs > 2 * mostLateMs && forMs >= raiseMs) this.#owe(this.#owedAfter + 1);
+    if (lateMs > tooLateMs && forMs >= raiseMs) this.#owe(this.#owedAfter + 1);
     else if (lateMs <= mostLateMs && forMs >= lowerMs && this.#owedAfter > 1) this.#owe(this.#owedAfter - 1);
   }
 

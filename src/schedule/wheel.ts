@@ -55,7 +55,7 @@ const longestNapMs = 60_000;
  * next one of its item, for the thread was held up or the machine asleep, is counted and never made up for. Where that happens to an
  * item twice in a row, more is due than can be started: its latest due time is kept then, late, so that each item has its turn.
  *
- * After five seconds in which there was always something due, due times are passed over that are later than two seconds, and an item has
+ * After five seconds in which there was always something due, due times are passed over that are later than four seconds, and an item has
  * its turn after as many of them as it takes for the others to begin in time.
  *
  * If the wall clock was set back, the same due times come again a millisecond later, so that no two are alike, until it is past what had

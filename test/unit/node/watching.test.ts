@@ -226,6 +226,33 @@ test('checks that are due together begin one by one, each as far as it comes wit
   expect(steps).toEqual(firsts.flatMap((host) => [host, host, host]));
 });
 
+test('checks that are late begin together', async () => {
+  const clock = new FakeClock();
+  const begun: string[] = [];
+  const hosts: string[] = [];
+  watching = watchTargets({
+    agent: {
+      async run({ spec: { host } }) {
+        hosts.push(host);
+        return up();
+      },
+    },
+    clock,
+    aheadMs: () => 0,
+    send: () => {},
+    begin(check) {
+      begun.push('in time');
+      check();
+    },
+  });
+  watching.assign([target('shop')]);
+  await clock.advance(minute);
+  expect([begun, hosts]).toEqual([['in time'], ['shop.example.com:443']]);
+  clock.hold(minute + 30_000);
+  await clock.advance(0);
+  expect([begun.length, hosts.length]).toEqual([1, 2]);
+});
+
 test('of which due times checks were passed over is told with the next results, once', async () => {
   const clock = new FakeClock();
   const { watched, batches } = watch(clock);
