@@ -14,6 +14,10 @@ export function parseJson(text: string): unknown {
 export const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
+/** Whether it is a list of texts. */
+export const isTexts = (value: unknown): value is readonly string[] =>
+  Array.isArray(value) && value.every((text) => typeof text === 'string');
+
 /** What a text of JSON says that is of the given shape; null if it is not, or no JSON. */
 export function readJson<Schema extends z.ZodType>(schema: Schema, text: string): z.output<Schema> | null {
   return schema.safeParse(parseJson(text)).data ?? null;

@@ -1,7 +1,6 @@
 import type { NodeInfo, Outcome } from '#checks/index.ts';
 import { countDues, createNextDue, type NextDue, type Schedule } from '#schedule/schedule.ts';
-import { Attendance, fault } from './attendance.ts';
-import type { NodeStatus } from './ports.ts';
+import { Attendance, type AttendanceOptions, fault } from './attendance.ts';
 import type { NodeOutcome } from './runs.ts';
 import type {
   CollectedRound,
@@ -14,17 +13,9 @@ import type {
 import { roundOf } from './round-of.ts';
 import { UndecidedRounds } from './undecided-rounds.ts';
 
-export interface RoundCollectorOptions {
+export interface RoundCollectorOptions extends AttendanceOptions {
   readonly target: { readonly name: string; readonly schedule: Schedule };
-  /** How long after it was due a round waits for its votes. */
-  readonly limitMs: number;
   readonly sink: RoundSink;
-  /** How a node is now; null if it is not there any more. */
-  readonly statusOf: (node: string) => NodeStatus | null;
-  /** Whether results of a node that were due then were skipped because this process is overloaded. */
-  readonly isShed?: (node: string, dueAt: number) => boolean;
-  /** Whether a node passed over checks that were due then, for it had more to check than it could. */
-  readonly isBusy?: (node: string, dueAt: number) => boolean;
   /** Whether this was due by a clock that was ahead and has been set back since. */
   readonly isAhead?: (dueAt: number) => boolean;
   /** Called before a round is handed on with the votes that it has; what comes later is not part of it. */

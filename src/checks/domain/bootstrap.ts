@@ -1,4 +1,4 @@
-import { isRecord, parseJson } from '#kernel/json.ts';
+import { isRecord, isTexts, parseJson } from '#kernel/json.ts';
 
 /** Which RDAP servers know which domains (RFC 9224, section 4). */
 export interface ServerList {
@@ -19,9 +19,6 @@ export function readServerList(text: string): ServerList | null {
 
 const isEntry = (entry: unknown): entry is ServerEntry =>
   Array.isArray(entry) && entry.length === 2 && entry.every(isTexts);
-
-const isTexts = (texts: unknown): texts is string[] =>
-  Array.isArray(texts) && texts.every((text) => typeof text === 'string');
 
 /**
  * The base address of the server that a list names for a domain, for the longest name that fits (RFC 9224, section 4); null if it

@@ -1,4 +1,4 @@
-import { isRecord, parseJson } from '#kernel/json.ts';
+import { isRecord, isTexts, parseJson } from '#kernel/json.ts';
 import { singleLine } from '#kernel/text.ts';
 
 /** The registration data of a domain. */
@@ -43,9 +43,7 @@ export function readRegistration(content: Buffer): DomainRegistration | null {
 
 const recordsOf = (value: unknown) => (Array.isArray(value) ? value.filter(isRecord) : []);
 
-function textsOf(value: unknown): readonly string[] {
-  return Array.isArray(value) && value.every((text) => typeof text === 'string') ? value : [];
-}
+const textsOf = (value: unknown) => (isTexts(value) ? value : []);
 
 // jCard (RFC 7095): ["vcard", [[name, parameters, type, value], ...]].
 function nameOf(card: unknown): string | null {

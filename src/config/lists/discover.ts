@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
+import { isTexts } from '#kernel/json.ts';
 import { container, find, type SourceNode, placeOf, problemAt } from '../read/located.ts';
 import { listAt, type ListParts } from './list-at.ts';
 import type { ReadList } from './listed-targets.ts';
@@ -155,7 +156,7 @@ function groupsIn(
 
 const isGroup = (problems: Problem[]) => (group: SourceNode) => {
   const targets = find(group, ['targets']);
-  const isGood = Array.isArray(targets?.value) && targets.value.every((host) => typeof host === 'string');
+  const isGood = isTexts(targets?.value);
   if (!isGood)
     problems.push({ place: placeOf(group.spot), path: [], message: 'expected a group with a list of targets' });
   return isGood;
