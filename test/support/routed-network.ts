@@ -26,6 +26,14 @@ export interface CheckOptions {
 
 const last = 5;
 
+// IPv6 uses a link only when the kernel's link watcher has seen its carrier, which it looks for once a second; IPv4 does not wait.
+const linksAreUp = `
+for try in $(seq 100); do
+  ip -brief link | grep -E '^(left|right)@' | grep -vq ' UP ' || exit 0
+  sleep 0.05
+done
+ip -brief link; exit 1`;
+
 /** Why such a network cannot be made here, or null where it can. */
 export function routedNetworkObstacle(): string | null {
   const obstacle = namespaceObstacle();
@@ -55,6 +63,7 @@ export function createRoutedNetwork(): RoutedNetwork {
       place.run(['ip', 'link', 'set', name, 'up']);
     }
   }
+  for (const place of places) place.run(['sh', '-ec', linksAreUp]);
   for (const [index, place] of places.entries()) {
     if (index > 0 && index < last) set(place, 'net.ipv4.ip_forward=1', 'net.ipv6.conf.all.forwarding=1');
     // To the left by name, everything else to the right.
