@@ -62,14 +62,21 @@ function linesOf(
 function writeHistogram(name: string, distribution: Distribution, isNew: boolean): void {
   const { bounds, counts, sum, count } = distribution;
   // What follows on the bound is the same in each line.
-  let [from, to] = [0, 0];
+  let from = 0;
+  let to = 0;
   let below = 0;
-  for (const [index, bucket] of bucketTexts(bounds).entries()) {
-    below += counts[index] ?? count - below;
+  let index = 0;
+  for (const bucket of bucketTexts(bounds)) {
+    below += counts[index++] ?? count - below;
     writer.text(name);
     writer.text(bucket);
-    if (to > 0) writer.again(from, to);
-    else [from, to] = writeRest(distribution);
+    if (to > 0) {
+      writer.again(from, to);
+    } else {
+      from = writer.length;
+      writeRest(distribution);
+      to = writer.length;
+    }
     writer.number(isNew ? 0 : below);
     writer.text('\n');
   }
@@ -78,13 +85,12 @@ function writeHistogram(name: string, distribution: Distribution, isNew: boolean
 }
 
 // The labels, if there are any, after others.
-function writeRest(series: MetricSeries): [from: number, to: number] {
+function writeRest(series: MetricSeries): void {
   const from = writer.length;
   writer.text(',');
   series.writeLabels(writer);
   if (writer.length === from + 1) writer.cut(from);
   writer.text('} ');
-  return [from, writer.length];
 }
 
 function writeLine(name: string, series: MetricSeries, value: number): void {
@@ -92,9 +98,8 @@ function writeLine(name: string, series: MetricSeries, value: number): void {
   const from = writer.length;
   writer.text('{');
   series.writeLabels(writer);
-  if (writer.length > from + 1) writer.text('}');
-  else writer.cut(from);
-  writer.text(' ');
+  if (writer.length === from + 1) writer.cut(from);
+  writer.text(writer.length > from ? '} ' : ' ');
   if (Math.abs(value) === Infinity) writer.text(value > 0 ? '+Inf' : '-Inf');
   else writer.number(value);
   writer.text('\n');
