@@ -1,5 +1,6 @@
 import type Database from 'better-sqlite3';
 import { hourMs } from '#kernel/units.ts';
+import { DueTimes } from './due-times.ts';
 
 /**
  * When each target had rounds that are not sealed yet. Their results lie in order of time with those of all other targets between
@@ -32,7 +33,7 @@ export function readRecentRounds(
     'SELECT max(due_at) AS at FROM results WHERE due_at <= ?',
   );
   let since = 0;
-  const dues = new Map<number, number[]>();
+  const dues = new Map<number, DueTimes>();
   const rows = database
     .prepare<[number], readonly [targetId: number, dueAt: number]>(
       'SELECT target_id, due_at FROM results WHERE due_at >= ? ORDER BY due_at',
@@ -49,10 +50,8 @@ export function readRecentRounds(
   function add(targetId: number, dueAt: number): void {
     if (dueAt < since) return;
     let own = dues.get(targetId);
-    if (own === undefined) dues.set(targetId, (own = []));
-    const last = own.at(-1) ?? Number.NEGATIVE_INFINITY;
-    if (dueAt > last) own.push(dueAt);
-    else if (dueAt < last && !own.includes(dueAt)) own.splice(placeOf(own, dueAt), 0, dueAt);
+    if (own === undefined) dues.set(targetId, (own = new DueTimes()));
+    own.add(dueAt);
   }
 
   return {
@@ -60,26 +59,16 @@ export function readRecentRounds(
       return since;
     },
     add,
-    isBefore: (targetId, dueAt) => dueAt >= since && dueAt > (dues.get(targetId)?.at(-1) ?? Number.NEGATIVE_INFINITY),
-    of(targetId, from, to) {
-      const own = dues.get(targetId) ?? [];
-      return own.slice(placeOf(own, from), placeOf(own, to));
-    },
+    isBefore: (targetId, dueAt) => dueAt >= since && dueAt > (dues.get(targetId)?.last ?? Number.NEGATIVE_INFINITY),
+    of: (targetId, from, to) => dues.get(targetId)?.between(from, to) ?? [],
     dropBefore(at) {
       if (at <= since) return;
       since = at;
       for (const [targetId, own] of dues) {
-        own.splice(0, placeOf(own, at));
-        if (own.length === 0) dues.delete(targetId);
+        own.dropBefore(at);
+        if (own.last < at) dues.delete(targetId);
       }
     },
     reread,
   };
-}
-
-// From the end: what is asked for is mostly the newest.
-function placeOf(dues: readonly number[], at: number): number {
-  let place = dues.length;
-  while (place > 0 && (dues[place - 1] ?? 0) >= at) place -= 1;
-  return place;
 }
