@@ -108,6 +108,7 @@ const formats: Readonly<Record<string, string>> = {
   url: 'an URL, such as "https://example.com"',
   ipv4: 'an IPv4 address',
   ipv6: 'an IPv6 address',
+  datetime: 'a time, such as "2026-11-21T04:35:00Z"',
 };
 
 function quoteHint(expected: string, input: unknown): string {

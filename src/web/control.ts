@@ -8,6 +8,7 @@ import { type Incident, isAboutUs, latestCause } from '#monitor/judge/incident.t
 import { errorBody } from '#protocol/errors.ts';
 import { shownEvidence } from './evidence.ts';
 import { onlyForOperators } from './local.ts';
+import { readRequest } from './request-input.ts';
 
 /** What the operator's routes need. What is asked wrongly throws `usage`. */
 export interface ControlRoutes {
@@ -73,7 +74,7 @@ function addRoutes(app: FastifyInstance, routes: ControlRoutes): void {
   });
   app.get('/-/silences', (_, reply) => reply.send({ ok: 1, silences: routes.silences().map(shownSilence) }));
   app.post('/-/silences', (request, reply) => {
-    const { targets, for: forMs, from, why } = SilenceBody.parse(request.body);
+    const { targets, for: forMs, from, why } = readRequest(SilenceBody, request.body);
     const begin = from === undefined ? null : Date.parse(from);
     return reply.send({ ok: 1, silence: shownSilence(routes.addSilence({ targets, from: begin, forMs, why })) });
   });
@@ -86,7 +87,7 @@ function addRoutes(app: FastifyInstance, routes: ControlRoutes): void {
   });
   app.get('/-/incidents', (_, reply) => reply.send({ ok: 1, incidents: routes.openIncidents().map(shown) }));
   app.get('/-/plan', (request, reply) => {
-    const { salt } = PlanQuery.parse(request.query);
+    const { salt } = readRequest(PlanQuery, request.query);
     // Our own incidents do not depend on a configuration.
     const open = routes.openIncidents().filter(({ target }) => !isAboutUs(target));
     const incidents = open.map(({ notified, ...incident }) => ({ ...shownIncident(incident), told: notified }));
@@ -96,7 +97,7 @@ function addRoutes(app: FastifyInstance, routes: ControlRoutes): void {
     method: 'POST',
     url: '/-/incidents/acknowledge',
     async handler(request) {
-      const { incident, why } = AcknowledgeBody.parse(request.body);
+      const { incident, why } = readRequest(AcknowledgeBody, request.body);
       return { ok: 1, incident: shownIncident(await routes.acknowledge(incident, why)) };
     },
   });
@@ -107,7 +108,7 @@ function addEvidence(app: FastifyInstance, routes: ControlRoutes): void {
     method: 'POST',
     url: '/-/evidence',
     async handler(request) {
-      const { target, incident, parts } = await routes.gatherEvidence(EvidenceBody.parse(request.body).target);
+      const { target, incident, parts } = await routes.gatherEvidence(readRequest(EvidenceBody, request.body).target);
       return { ok: 1, target, incident, evidence: shownEvidence(parts) };
     },
   });

@@ -4,6 +4,7 @@ import type { ListedDelivery } from '#monitor/judge/delivery.ts';
 import type { DeliveryStore } from '#monitor/notify/delivery-store.ts';
 import { errorBody } from '#protocol/errors.ts';
 import { onlyLocal } from './local.ts';
+import { readRequest } from './request-input.ts';
 
 export interface DeliveryDesk {
   readonly store: Pick<DeliveryStore, 'listDeliveries' | 'retryDeliveries'>;
@@ -25,12 +26,10 @@ export const RetryBody = z.union([
 export function deliveryRoutes({ store, wakeOutbox }: DeliveryDesk): FastifyPluginAsync {
   return async (app) => {
     app.addHook('onRequest', onlyLocal());
-    app.get('/-/deliveries', async (request, reply) => {
-      const query = DeliveryQuery.safeParse(request.query);
-      if (!query.success) return reply.code(400).send(errorBody('bad_request', z.prettifyError(query.error)));
-      const { state, limit } = query.data;
+    app.get('/-/deliveries', (request, reply) => {
+      const { state, limit } = readRequest(DeliveryQuery, request.query);
       const found = store.listDeliveries({ limit, ...(state === undefined ? {} : { state }) });
-      return { ok: 1, deliveries: found.map(shownOf) };
+      return reply.send({ ok: 1, deliveries: found.map(shownOf) });
     });
     app.post('/-/deliveries/retry', async (request, reply) => {
       const body = RetryBody.safeParse(request.body);

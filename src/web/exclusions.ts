@@ -2,6 +2,7 @@ import type { FastifyPluginAsync } from 'fastify';
 import { z } from 'zod';
 import type { Exclusion, Exclusions } from '#history/exclusions.ts';
 import { onlyForOperators } from './local.ts';
+import { readRequest } from './request-input.ts';
 
 const Time = z.iso.datetime({ offset: true });
 
@@ -18,7 +19,7 @@ export function exclusionRoutes(exclusions: Exclusions): FastifyPluginAsync {
     onlyForOperators(app, 'not_found');
     app.get('/-/exclusions', (_, reply) => reply.send({ ok: 1, exclusions: exclusions.list().map(shownExclusion) }));
     app.post('/-/exclusions', (request, reply) => {
-      const { from, to, ...rest } = ExclusionBody.parse(request.body);
+      const { from, to, ...rest } = readRequest(ExclusionBody, request.body);
       const exclusion = exclusions.add({ ...rest, from: Date.parse(from), to: Date.parse(to) });
       return reply.send({ ok: 1, exclusion: shownExclusion(exclusion) });
     });

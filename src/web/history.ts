@@ -9,6 +9,7 @@ import { errorBody } from '#protocol/errors.ts';
 import { shownEvidence } from './evidence.ts';
 import { IncidentsQuery, ReportQuery, SeriesQuery, TargetQuery, TargetsQuery } from './history-queries.ts';
 import { onlyForOperators } from './local.ts';
+import { readRequest, RequestError } from './request-input.ts';
 
 export interface HistoryRoutesOptions {
   readonly history: HistoryReader;
@@ -21,7 +22,7 @@ export function historyRoutes({ history, clock }: HistoryRoutesOptions): Fastify
     onlyForOperators(app, 'bad_request');
     const spanOf: SpanOf = ({ from, to }, lengthMs) => {
       const end = to ?? clock.now();
-      return { from: from ?? end - lengthMs, to: end };
+      return orderedSpan({ from: from ?? end - lengthMs, to: end });
     };
     addTargets(app, history, spanOf);
     addRest(app, history, spanOf);
@@ -33,17 +34,23 @@ export function historyRoutes({ history, clock }: HistoryRoutesOptions): Fastify
   };
 }
 
+// A span that ends before it begins would look like one in which nothing happened.
+function orderedSpan(span: TimeSpan): TimeSpan {
+  if (span.from <= span.to) return span;
+  throw new RequestError(`from: must not be after the end of the span, ${new Date(span.to).toISOString()}`);
+}
+
 type SpanOf = (asked: { from?: number | undefined; to?: number | undefined }, lengthMs: number) => TimeSpan;
 type NameRoute = { Params: { name: string } };
 
 function addTargets(app: FastifyInstance, history: HistoryReader, spanOf: SpanOf): void {
   app.get('/api/v1/targets', async (request, reply) => {
-    const { label: of, ...page } = TargetsQuery.parse(request.query);
+    const { label: of, ...page } = readRequest(TargetsQuery, request.query);
     const { rows, next } = cutAt(page.limit, await history.now(of, oneMore(page)), ({ name }) => name);
     return answer(request, reply, { ok: 1, targets: rows.map((row) => timesOf(row)), next });
   });
   app.get<NameRoute>('/api/v1/targets/:name', async (request, reply) => {
-    const { node, ...asked } = TargetQuery.parse(request.query);
+    const { node, ...asked } = readRequest(TargetQuery, request.query);
     const of = { target: request.params.name };
     const [target] = await history.now(of);
     if (target === undefined) return reply.code(404).send(errorBody('not_found', `there is no target ${of.target}`));
@@ -54,7 +61,7 @@ function addTargets(app: FastifyInstance, history: HistoryReader, spanOf: SpanOf
     return answer(request, reply, { ok: 1, target: timesOf({ ...target, figures, nodes, rounds }) });
   });
   app.get<NameRoute>('/api/v1/targets/:name/series', async (request, reply) => {
-    const { node, step: stepMs, points, ...asked } = SeriesQuery.parse(request.query);
+    const { node, step: stepMs, points, ...asked } = readRequest(SeriesQuery, request.query);
     const span = spanOf(asked, dayMs);
     if (stepMs !== undefined && (span.to - span.from) / stepMs > 5_000)
       return reply
@@ -67,7 +74,8 @@ function addTargets(app: FastifyInstance, history: HistoryReader, spanOf: SpanOf
 
 function addRest(app: FastifyInstance, history: HistoryReader, spanOf: SpanOf): void {
   app.get('/api/v1/incidents', async (request, reply) => {
-    const { open: isOpen, from, to, ...query } = IncidentsQuery.parse(request.query);
+    const { open: isOpen, from, to, ...query } = readRequest(IncidentsQuery, request.query);
+    if (from !== undefined && to !== undefined) orderedSpan({ from, to });
     const span = { ...(from === undefined ? {} : { from }), ...(to === undefined ? {} : { to }) };
     const { incidents, next } = await history.incidents({ ...query, ...span, isOpen });
     return answer(request, reply, { ok: 1, incidents: incidents.map((one) => timesOf(one)), next });
@@ -80,7 +88,7 @@ function addRest(app: FastifyInstance, history: HistoryReader, spanOf: SpanOf): 
     return answer(request, reply, { ok: 1, incident: { ...Object(shown), evidence: shownEvidence(evidence) } });
   });
   app.get('/api/v1/report', async (request, reply) => {
-    const { label: of, from, to, ...page } = ReportQuery.parse(request.query);
+    const { label: of, from, to, ...page } = readRequest(ReportQuery, request.query);
     const span = spanOf({ from, to }, 30 * dayMs);
     const figures = await history.byTarget({ ...span, of }, oneMore(page));
     const { rows, next } = cutAt(page.limit, figures, ({ target }) => target);

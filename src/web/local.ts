@@ -1,5 +1,4 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { z } from 'zod';
 import { WatchpostError } from '#kernel/errors.ts';
 import { isFromHere } from '#kernel/network.ts';
 import { apiErrors, errorBody } from '#protocol/errors.ts';
@@ -30,7 +29,6 @@ export function onlyLocal(wayOut?: string): Hook {
 export function onlyForOperators(app: FastifyInstance, usage: 'bad_request' | 'not_found'): void {
   app.addHook('onRequest', onlyLocal());
   app.setErrorHandler((error, _, reply) => {
-    if (error instanceof z.ZodError) return reply.code(400).send(errorBody('bad_request', z.prettifyError(error)));
     if (error instanceof WatchpostError && error.code === 'usage')
       return reply.code(apiErrors[usage].status).send(errorBody(usage, error.message));
     throw error;

@@ -2,6 +2,7 @@ import type { FastifyPluginAsync } from 'fastify';
 import { z } from 'zod';
 import { noteStages, type StatusNote, type Notes } from './state/notes.ts';
 import { onlyForOperators } from './local.ts';
+import { readRequest } from './request-input.ts';
 
 export const NoteBody = z.strictObject({
   page: z.string().min(1).max(100).default('status'),
@@ -18,7 +19,7 @@ export function noteRoutes(notes: Omit<Notes, 'reload'>): FastifyPluginAsync {
     onlyForOperators(app, 'not_found');
     app.get('/-/notes', (_, reply) => reply.send({ ok: 1, notes: notes.list().map(shownNote) }));
     app.post('/-/notes', (request, reply) => {
-      const { page, words, until, stage = null, targets, thread = null } = NoteBody.parse(request.body);
+      const { page, words, until, stage = null, targets, thread = null } = readRequest(NoteBody, request.body);
       const endsAt = until === undefined ? null : Date.parse(until);
       return reply.send({ ok: 1, note: shownNote(notes.post({ page, words, endsAt, stage, targets, thread })) });
     });

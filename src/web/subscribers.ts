@@ -3,6 +3,7 @@ import { z } from 'zod';
 import type { Subscriber } from '#subscriptions/subscription-store.ts';
 import type { Subscriptions } from '#subscriptions/subscriptions.ts';
 import { onlyForOperators } from './local.ts';
+import { readRequest } from './request-input.ts';
 
 export const SubscriberQuery = z.object({ page: z.string().max(100).optional() });
 export const SubscriberRemoval = z.strictObject({ who: z.string().min(1).max(254) });
@@ -12,11 +13,11 @@ export function subscriberRoutes(subscriptions: Pick<Subscriptions, 'list' | 're
   return async (app) => {
     onlyForOperators(app, 'not_found');
     app.get('/-/subscribers', (request, reply) => {
-      const { page } = SubscriberQuery.parse(request.query);
+      const { page } = readRequest(SubscriberQuery, request.query);
       return reply.send({ ok: 1, subscribers: subscriptions.list(page).map(shownSubscriber) });
     });
     app.post('/-/subscribers/remove', (request, reply) => {
-      const { who } = SubscriberRemoval.parse(request.body);
+      const { who } = readRequest(SubscriberRemoval, request.body);
       return reply.send({ ok: 1, subscribers: subscriptions.remove(who).map(shownSubscriber) });
     });
   };

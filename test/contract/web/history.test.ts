@@ -65,6 +65,29 @@ test.each([
   expect([status, body.error]).toEqual([400, 'bad_request']);
 });
 
+test.each([
+  ['targets?limit=0', 'limit: must be at least 1'],
+  ['targets?limit=x', 'limit: expected a number'],
+  ['targets?lable=team:web', 'lable: unknown key (did you mean "label"?)'],
+  ['targets?label=team', 'label: expected a label and its value, such as team:web'],
+  ['targets/shop?from=yesterday', 'from: expected a time, such as "2026-11-21T04:35:00Z"'],
+  ['targets/shop/series?step=1', 'step: expected a duration with its unit, such as "30s", "800ms" or "1m30s"'],
+])('the refusal of /api/v1/%s says where and what is wrong', async (path, message) => {
+  expect((await get(`${await serve()}/api/v1/${path}`)).body.message).toBe(message);
+});
+
+test.each(['targets/shop', 'targets/shop/series', 'report', 'incidents'])(
+  'a span of /api/v1/%s that ends before it begins is refused',
+  async (path) => {
+    const query = 'from=2026-11-28T03:00:00Z&to=2026-11-28T02:00:00Z';
+    const { status, body } = await get(`${await serve()}/api/v1/${path}?${query}`);
+    expect([status, body.message]).toEqual([
+      400,
+      'from: must not be after the end of the span, 2026-11-28T02:00:00.000Z',
+    ]);
+  },
+);
+
 test('whoever comes through a proxy is refused', async () => {
   const { status } = await get(`${await serve()}/api/v1/targets`, { 'x-forwarded-for': '192.0.2.1' });
   expect(status).toBe(403);
