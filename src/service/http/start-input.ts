@@ -25,17 +25,19 @@ export function interfaceInput(type: string, parameters: Parameters, types: read
   return { ...common(parameters), type: knownType(type, types), locations: [], options: {} };
 }
 
-const scalars = ['type', 'host', 'max_nodes', 'node'];
-const keys = [...scalars, 'location', 'options'];
+const singles = ['type', 'host', 'max_nodes'];
+const keys = [...singles, 'node', 'location', 'options'];
 
 /**
  * What a call of `/api/v1/checks` asks for. Throws `bad_request` for a key that it does not know or a value of another kind, and
  * `invalid_option` for an option that the type does not take over the API.
  */
 export function versionOneInput(parameters: Parameters, types: readonly CheckTypeName[]): StartInput {
-  for (const name of scalars) {
-    if (!isScalarOrList(parameters.json(name))) throw new ApiFailure('bad_request', `${name}: expected text`);
+  for (const name of singles) {
+    if (!isScalar(parameters.json(name))) throw new ApiFailure('bad_request', `${name}: expected text`);
   }
+  if (![parameters.json('node')].flat().every(isScalar)) throw new ApiFailure('bad_request', 'node: expected text');
+  for (const name of [...singles, 'options']) refuseTwo(name, parameters);
   const type = knownType(parameters.one('type') ?? '', types);
   const unknown = parameters.names().find((name) => !keys.includes(name));
   if (unknown !== undefined)
@@ -87,9 +89,14 @@ function unknownKeyHint(key: string, type: CheckTypeName): string {
   return isOption ? `unknown key (did you mean "options.${key}"?)` : unknownKey(key, keys);
 }
 
-function isScalarOrList(value: unknown): boolean {
-  const isScalar = (one: unknown) => typeof one === 'string' || typeof one === 'number';
-  return value === undefined || value === null || (Array.isArray(value) ? value.every(isScalar) : isScalar(value));
+const isScalar = (value: unknown) =>
+  value === undefined || value === null || typeof value === 'string' || typeof value === 'number';
+
+// Which of the two was meant is not known: query and body may contradict each other.
+function refuseTwo(name: string, parameters: Parameters): void {
+  const [first = '', second] = new Set(parameters.all(name));
+  if (second === undefined) return;
+  throw new ApiFailure('bad_request', `${name}: given twice, as "${first}" and as "${second}"`);
 }
 
 function optionsOf(type: CheckTypeName, written: unknown): StartInput['options'] {

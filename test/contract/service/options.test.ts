@@ -37,6 +37,9 @@ test.each<{ body: object; error: string; message: string }>([
   },
   { body: { ...http, colour: 'red' }, error: 'bad_request', message: 'colour: unknown key; known here: type, host' },
   { body: { ...http, node: { a: 1 } }, error: 'bad_request', message: 'node: expected text' },
+  { body: { ...http, host: ['127.0.0.1', '127.0.0.2'] }, error: 'bad_request', message: 'host: expected text' },
+  { body: { ...http, type: ['http', 'tcp'] }, error: 'bad_request', message: 'type: expected text' },
+  { body: { ...http, max_nodes: [1, 2] }, error: 'bad_request', message: 'max_nodes: expected text' },
   { body: { ...http, max_nodes: 'many' }, error: 'bad_request', message: 'max_nodes: expected a whole number from 0' },
   { body: { ...http, options: [] }, error: 'invalid_option', message: 'options: expected a map of keys and values' },
   {
@@ -122,6 +125,23 @@ test('a form of the pages is taken as it was, and an unknown key in a query is r
   expect(await ask('', 'type=tcp&host=127.0.0.1&max_nodes=&node[]=de1')).toBe(201);
   expect(await ask('?nodes=de1', 'type=tcp&host=127.0.0.1')).toBe(400);
   expect(await ask('', 'type=tcp&host=127.0.0.1&nodes=')).toBe(400);
+});
+
+test.each([
+  { query: '?host=127.0.0.1', body: 'type=tcp&host=127.0.0.2', name: 'host' },
+  { query: '', body: 'type=tcp&type=ping&host=127.0.0.1', name: 'type' },
+  { query: '?max_nodes=1', body: 'type=tcp&host=127.0.0.1&max_nodes=2', name: 'max_nodes' },
+  { query: '?options={"timeout":"1s"}', body: 'type=tcp&host=127.0.0.1&options={"timeout":"2s"}', name: 'options' },
+])('a second value of $name that contradicts the first is refused', async ({ query, body, name }) => {
+  await using served = await serve();
+  const url = `${served.service.url}/api/v1/checks`;
+  const refused = await fetch(`${url}${query}`, { method: 'POST', body: new URLSearchParams(body) });
+  expect([refused.status, await refused.json()]).toEqual([
+    400,
+    { ok: 0, error: 'bad_request', message: expect.stringContaining(`${name}: given twice, as `) },
+  ]);
+  const same = new URLSearchParams('type=tcp&host=127.0.0.1');
+  expect((await fetch(`${url}?host=127.0.0.1`, { method: 'POST', body: same })).status).toBe(201);
 });
 
 const given: Readonly<Partial<Record<CheckTypeName, { readonly host: string; readonly options: readonly object[] }>>> =
