@@ -1,5 +1,7 @@
 import { z } from 'zod';
 
+const asHint = 'expected the number of an autonomous system, such as 3320';
+
 /** Where a node is: all that is given must fit. */
 export const ApiLocation = z
   .strictObject({
@@ -9,8 +11,8 @@ export const ApiLocation = z
       .optional()
       .describe('Country code (ISO 3166-1), such as "DE".'),
     as: z
-      .union([z.int().min(1).max(4_294_967_295), z.string().regex(/^(?:as)?\d{1,10}$/i)], {
-        error: 'expected the number of an autonomous system, such as 3320',
+      .union([z.int().min(1).max(4_294_967_295), z.string().regex(/^(?:as)?\d{1,10}$/i, { error: asHint })], {
+        error: asHint,
       })
       .optional()
       .describe('Autonomous system, such as 3320 or "AS3320".'),

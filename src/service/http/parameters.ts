@@ -12,6 +12,8 @@ export interface Parameters {
   names(): readonly string[];
   /** What a JSON body has under a name, of whatever kind; undefined without such a body. */
   json(name: string): unknown;
+  /** Whether the body is a JSON object with a content type that does not say so: nothing was read from it. */
+  readonly isUnlabelledJson: boolean;
 }
 
 /** Reads bodies of every content type; `parametersOf` makes sense of them. */
@@ -25,18 +27,22 @@ export function parametersOf(request: FastifyRequest): Parameters | Promise<Para
   const query = pairsOf(queryTextOf(request));
   const { body } = request;
   if (!Buffer.isBuffer(body) || body.length === 0) return parametersIn(query);
-  return bodyOf(body, request.headers['content-type'] ?? '').then(({ pairs, json }) =>
-    parametersIn([...query, ...pairs], json),
+  return bodyOf(body, request.headers['content-type'] ?? '').then(({ pairs, ...more }) =>
+    parametersIn([...query, ...pairs], more),
   );
 }
 
-function parametersIn(written: readonly ParameterPair[], json: ReadonlyMap<string, unknown> = noJson): Parameters {
+function parametersIn(
+  written: readonly ParameterPair[],
+  { json = noJson, isUnlabelledJson = false }: Omit<BodyParameters, 'pairs'> = {},
+): Parameters {
   const pairs: ParameterPair[] = [];
   for (const [key, text] of written) {
     const value = text.trim();
     if (value !== '') pairs.push([nameOf(key), value]);
   }
   return {
+    isUnlabelledJson,
     names: () => [...new Set([...written.map(([key]) => nameOf(key)), ...json.keys()])],
     json: (name) => json.get(name),
     all: (name) => pairs.flatMap(([key, value]) => (key === name ? [value] : [])),
@@ -87,12 +93,16 @@ function decoded(part: string): string {
 interface BodyParameters {
   readonly pairs: readonly ParameterPair[];
   readonly json?: ReadonlyMap<string, unknown>;
+  readonly isUnlabelledJson?: boolean;
 }
 
 async function bodyOf(body: Buffer, type: string): Promise<BodyParameters> {
   if (/^application\/(?:[\w.+-]+\+)?json\b/i.test(type)) return jsonParameters(body.toString());
   if (/^multipart\/form-data\b/i.test(type)) return { pairs: await multipartPairs(body, type) };
-  return { pairs: pairsOf(body.toString()) };
+  const text = body.toString();
+  // What some libraries send with every call, `{}`, says nothing.
+  const isUnlabelledJson = text.startsWith('{') && Object.keys(parseJson(text) ?? {}).length > 0;
+  return isUnlabelledJson ? { pairs: [], isUnlabelledJson } : { pairs: pairsOf(text) };
 }
 
 function jsonParameters(text: string): BodyParameters {

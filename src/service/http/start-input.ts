@@ -1,4 +1,4 @@
-import { checkOf, type CheckTypeName } from '#checks/index.ts';
+import { checkOf, type CheckTypeName, startableTypeNames } from '#checks/index.ts';
 import { describeIssue, unknownKey, wordIssue } from '#kernel/schema-words.ts';
 import { isRecord, parseJson } from '#kernel/json.ts';
 import { formatPath } from '#kernel/wording.ts';
@@ -22,6 +22,8 @@ export interface StartInput {
 
 /** What a call of the interface asks for. Parameters that it does not name are ignored. Throws `invalid_type`. */
 export function interfaceInput(type: string, parameters: Parameters, types: readonly CheckTypeName[]): StartInput {
+  const isElsewhere = !types.some((name) => name === type) && startableTypeNames.some((name) => name === type);
+  if (isElsewhere) throw new ApiFailure('invalid_type', `checks of the type ${type} start by POST /api/v1/checks`);
   return { ...common(parameters), type: knownType(type, types), locations: [], options: {} };
 }
 
@@ -34,17 +36,18 @@ const keys = [...singles, 'node', 'location', 'options'];
  */
 export function versionOneInput(parameters: Parameters, types: readonly CheckTypeName[]): StartInput {
   for (const name of singles) {
-    if (!isScalar(parameters.json(name))) throw new ApiFailure('bad_request', `${name}: expected text`);
+    if (!isScalar(parameters.json(name))) throw new ApiFailure('bad_request', `${name}: expected ${kindOf(name)}`);
   }
   if (![parameters.json('node')].flat().every(isScalar)) throw new ApiFailure('bad_request', 'node: expected text');
   for (const name of [...singles, 'options']) refuseTwo(name, parameters);
-  const type = knownType(parameters.one('type') ?? '', types);
+  refuseUnlabelledJson(parameters);
+  const type = knownType(parameters.one('type'), types);
   const unknown = parameters.names().find((name) => !keys.includes(name));
   if (unknown !== undefined)
     throw new ApiFailure('bad_request', `${formatPath([unknown])}: ${unknownKeyHint(unknown, type)}`);
   const input = common(parameters);
   if (input.maxNodes !== null && !/^\d{1,15}$/.test(input.maxNodes)) {
-    throw new ApiFailure('bad_request', 'max_nodes: expected a whole number from 0');
+    throw new ApiFailure('bad_request', `max_nodes: expected ${kindOf('max_nodes')}`);
   }
   const written = parameters.json('options') ?? formOptions(parameters.one('options'));
   const locations = locationsOf(parameters);
@@ -54,8 +57,18 @@ export function versionOneInput(parameters: Parameters, types: readonly CheckTyp
   return { ...input, type, locations, options: optionsOf(type, written) };
 }
 
+function refuseUnlabelledJson({ isUnlabelledJson }: Parameters): void {
+  if (!isUnlabelledJson) return;
+  throw new ApiFailure(
+    'bad_request',
+    'the body is JSON, and its content type is not: send the header "Content-Type: application/json"',
+  );
+}
+
 function common(parameters: Parameters): Pick<StartInput, 'host' | 'nodes' | 'maxNodes'> {
-  return { host: parameters.one('host'), nodes: parameters.all('node'), maxNodes: parameters.one('max_nodes') };
+  const host = parameters.one('host');
+  if (host === null) refuseUnlabelledJson(parameters);
+  return { host, nodes: parameters.all('node'), maxNodes: parameters.one('max_nodes') };
 }
 
 function locationsOf(parameters: Parameters): readonly ApiLocation[] {
@@ -66,28 +79,35 @@ function locationsOf(parameters: Parameters): readonly ApiLocation[] {
     const read = ApiLocation.safeParse(place, { error: wordIssue });
     if (read.success) return read.data;
     const [issue] = read.error.issues;
-    const isText = issue?.path.length === 0 && typeof one === 'string' && key === undefined;
+    const isObject = typeof one === 'object' && one !== null;
     const message =
-      issue === undefined || isText
+      issue === undefined || (!isObject && key === undefined)
         ? `location[${index}]: expected "country:DE", "as:3320", "city:Berlin" or an object of these`
         : describeIssue(issue, place, ['location', index]);
     throw new ApiFailure('bad_request', message);
   });
 }
 
-function knownType(written: string, types: readonly CheckTypeName[]): CheckTypeName {
+function knownType(written: string | null, types: readonly CheckTypeName[]): CheckTypeName {
   const type = types.find((name) => name === written);
   if (type !== undefined) return type;
-  throw new ApiFailure('invalid_type', `there is no check type "${written}": use one of ${types.join(', ')}`);
+  const problem = written === null ? 'type is missing' : `there is no check type "${written}"`;
+  throw new ApiFailure('invalid_type', `${problem}: use one of ${types.join(', ')}`);
 }
 
 // A form has them as the text of a JSON object.
 const formOptions = (text: string | null): unknown => (text === null ? {} : (parseJson(text) ?? text));
 
 function unknownKeyHint(key: string, type: CheckTypeName): string {
-  const isOption = Object.hasOwn(checkOf(type).apiOptions.shape, key);
+  const options = checkOf(type).apiOptions.shape;
+  const [, inside] = /^options(?:\.|\[)(\w+)\]?$/.exec(key) ?? [];
+  if (inside !== undefined && Object.hasOwn(options, inside))
+    return `unknown key; options are one object: {"${inside}": ...} under "options"`;
+  const isOption = Object.hasOwn(options, key);
   return isOption ? `unknown key (did you mean "options.${key}"?)` : unknownKey(key, keys);
 }
+
+const kindOf = (name: string) => (name === 'max_nodes' ? 'a whole number from 0' : 'text');
 
 const isScalar = (value: unknown) =>
   value === undefined || value === null || typeof value === 'string' || typeof value === 'number';

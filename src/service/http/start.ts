@@ -164,7 +164,11 @@ function chooseNodes(
     const chosen = online.filter(
       ({ info: { name } }) => named.includes(name) || named.includes(nodeIdOf(name, options.nodeDomain)),
     );
-    if (chosen.length === 0) throw new ApiFailure('no_nodes', 'none of these nodes is there');
+    if (chosen.length === 0)
+      throw new ApiFailure(
+        'no_nodes',
+        `none of these nodes is online: ${named.slice(0, 5).join(', ')}; see /nodes/hosts`,
+      );
     return infosOf(selectForApi(chosen.slice(0, options.maxNodes), options.maxNodes, burden));
   }
   if (online.length === 0) {

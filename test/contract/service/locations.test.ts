@@ -63,6 +63,13 @@ test.each<{ more: object; status: number; error: string; message: string }>([
     error: 'bad_request',
     message: 'location[0].country: expected a country code of two letters, such as "DE"',
   },
+  {
+    more: { location: ['as:abc'] },
+    status: 400,
+    error: 'bad_request',
+    message: 'location[0].as: expected the number of an autonomous system, such as 3320',
+  },
+  { more: { location: [3] }, status: 400, error: 'bad_request', message: 'location[0]: expected "country:DE"' },
   { more: { location: [{}] }, status: 400, error: 'bad_request', message: 'location[0]: expected a country' },
   {
     more: { location: ['city:Berlin'], node: 'de1' },

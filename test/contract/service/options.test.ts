@@ -39,7 +39,7 @@ test.each<{ body: object; error: string; message: string }>([
   { body: { ...http, node: { a: 1 } }, error: 'bad_request', message: 'node: expected text' },
   { body: { ...http, host: ['127.0.0.1', '127.0.0.2'] }, error: 'bad_request', message: 'host: expected text' },
   { body: { ...http, type: ['http', 'tcp'] }, error: 'bad_request', message: 'type: expected text' },
-  { body: { ...http, max_nodes: [1, 2] }, error: 'bad_request', message: 'max_nodes: expected text' },
+  { body: { ...http, max_nodes: [1, 2] }, error: 'bad_request', message: 'max_nodes: expected a whole number' },
   { body: { ...http, max_nodes: 'many' }, error: 'bad_request', message: 'max_nodes: expected a whole number from 0' },
   { body: { ...http, options: [] }, error: 'invalid_option', message: 'options: expected a map of keys and values' },
   {
@@ -249,6 +249,21 @@ async function formOf(url: string): Promise<[string, string][]> {
     value.replaceAll('&quot;', '"').replaceAll('&lt;', '<').replaceAll('&gt;', '>').replaceAll('&amp;', '&'),
   ]);
 }
+
+test.each([
+  { body: '{"type":"tcp","host":"127.0.0.1"}', message: 'send the header "Content-Type: application/json"' },
+  { body: 'host=127.0.0.1', message: 'type is missing: use one of ping, http' },
+  { body: 'type=http&host=127.0.0.1&options.method=HEAD', message: '{"method": ...} under "options"' },
+  { body: 'type=http&host=127.0.0.1&options[method]=HEAD', message: '{"method": ...} under "options"' },
+])('a start as curl -d sends it, $body, is told: $message', async ({ body, message }) => {
+  await using served = await serve();
+  const headers = { 'content-type': 'application/x-www-form-urlencoded' };
+  const answer = await fetch(`${served.service.url}/api/v1/checks`, { method: 'POST', headers, body });
+  expect([answer.status, await answer.json()]).toEqual([
+    400,
+    expect.objectContaining({ message: expect.stringContaining(message) }),
+  ]);
+});
 
 test('options in a form are a JSON object', async () => {
   await using served = await serve();

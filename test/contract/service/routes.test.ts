@@ -85,8 +85,11 @@ test('every failure is a JSON body of the table with its status', async () => {
   await expectFailure(await get('/check-tcp?host='), 'invalid_host');
   expect(await expectFailure(await get('/check-tcp?host=a:99999'), 'invalid_host')).toContain('port');
   await expectFailure(await get('/check-icmp?host=127.0.0.1'), 'invalid_type');
+  expect(await expectFailure(await get('/check-tls?host=127.0.0.1'), 'invalid_type')).toContain('POST /api/v1/checks');
   await expectFailure(await get('/check-tcp?host=127.0.0.1&node=nonsense!'), 'invalid_node');
-  await expectFailure(await get('/check-tcp?host=127.0.0.1&node=fr1'), 'no_nodes');
+  expect(await expectFailure(await get('/check-tcp?host=127.0.0.1&node=fr1'), 'no_nodes')).toContain(
+    'online: fr1; see',
+  );
   await expectFailure(await get(`/check-tcp?host=127.0.0.1&node=${id('fr1')}`), 'no_nodes');
   await expectFailure(await get('/check-tcp?host=224.0.0.1'), 'forbidden_target');
   await expectFailure(await get('/check-result/01234567890123456789'), 'not_found');
@@ -105,6 +108,8 @@ test('every failure is a JSON body of the table with its status', async () => {
     await get('/check-tcp', { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{' }),
     'bad_request',
   );
+  const unlabelled = { method: 'POST', headers: { 'content-type': 'text/plain' }, body: '{"host":"127.0.0.1"}' };
+  expect(await expectFailure(await get('/check-tcp', unlabelled), 'bad_request')).toContain('application/json');
   await expectFailure(
     await get('/check-tcp', { method: 'POST', headers: { 'content-type': 'text/plain' }, body: 'x'.repeat(100_000) }),
     'too_large',
