@@ -21,7 +21,10 @@ export function toWire(outcome: Outcome, type: CheckTypeName, dialect: Dialect =
     if (source !== 'target') return [null, { message }];
   }
   return (
-    checkOf(type).row?.toRow(outcome, dialect) ?? [null, { message: `the interface has no form for ${type} checks` }]
+    checkOf(type).row?.toRow(outcome, dialect) ?? [
+      null,
+      { message: `results of the type ${type} are at /api/v1/checks/<request_id>` },
+    ]
   );
 }
 

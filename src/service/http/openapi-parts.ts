@@ -1,4 +1,4 @@
-import { checkOf, interfaceTypeNames } from '#checks/index.ts';
+import { checkOf, interfaceTypeNames, startableTypeNames } from '#checks/index.ts';
 import { type ApiErrorCode, apiErrors, ErrorBody } from '#protocol/errors.ts';
 import { failures, jsonContent, parametersFrom, refTo, schemaOf, textContent } from '#protocol/openapi.ts';
 import { CheckResultExtended, CheckStarted, NodeAddresses, NodeFault, NodeList } from '#protocol/shapes.ts';
@@ -34,6 +34,10 @@ export function schemas(): Record<string, unknown> {
     return row === null ? [] : [[rowName(type), row.shape] as const];
   });
   const extended = schemaOf(CheckResultExtended);
+  const extendedOf = (command: object, rowNames: readonly string[]) => ({
+    ...extended,
+    properties: { ...extended.properties, command, results: resultsOf(rowNames, 'As in the plain result.') },
+  });
   return {
     ...Object.fromEntries([...Object.entries(named), ...rows].map(([name, schema]) => [name, schemaOf(schema)])),
     ApiCheckRequest: schemaOf(ApiCheckRequest, 'input'),
@@ -41,14 +45,11 @@ export function schemas(): Record<string, unknown> {
     StartParameters: schemaOf(StartParameters, 'input'),
     CheckResultExtended: {
       description: extended.description,
-      oneOf: types.map((type) => ({
-        ...extended,
-        properties: {
-          ...extended.properties,
-          command: { const: type },
-          results: resultsOf([rowName(type)], 'As in the plain result.'),
-        },
-      })),
+      oneOf: [
+        ...types.map((type) => extendedOf({ const: type }, [rowName(type)])),
+        // Types without rows are started by /api/v1/checks alone, which has their results.
+        extendedOf({ enum: startableTypeNames.filter((type) => checkOf(type).row === null) }, []),
+      ],
     },
   };
 }

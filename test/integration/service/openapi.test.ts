@@ -313,3 +313,18 @@ const outcomes: Readonly<Partial<Record<CheckTypeName, readonly Outcome[]>>> = {
     [{ error: 'refused', address: '192.0.2.1' }],
   ),
 };
+
+test.each(['check-result', 'check-result-extended', 'check-report'])(
+  '/%s of a check that only /api/v1/checks starts is as the document says',
+  async (path) => {
+    await using service = await start({});
+    const body = JSON.stringify({ type: 'tls', host: '127.0.0.1' });
+    const started = await fetch(`${service.url}/api/v1/checks`, { method: 'POST', headers: json, body });
+    const { id } = (await started.json()) as { id: string };
+    const answer: unknown = await (await fetch(`${service.url}/${path}/${id}?wait=5`)).json();
+    const shape = path === 'check-result' ? 'CheckResult' : 'CheckResultExtended';
+    const fits = validators(documents[0]!)({ $ref: `#/components/schemas/${shape}` });
+    expect(fits(answer), JSON.stringify(fits.errors)).toBe(true);
+    expect(JSON.stringify(answer)).toContain('results of the type tls are at /api/v1/checks/<request_id>');
+  },
+);
