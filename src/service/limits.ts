@@ -103,11 +103,13 @@ export function createLimits(
 
   function judge(charge: LimitCharge, isTaken: boolean): Allowance {
     let longestMs = 0;
+    let longest: Buckets | null = null;
     let hit = '';
     eachOf(charge, (buckets, key, cost) => {
       const waitMs = buckets.waitMs(key, cost);
       if (waitMs <= longestMs) return;
       longestMs = waitMs;
+      longest = buckets;
       hit = wordsOf(buckets, key);
     });
     const ok = longestMs === 0;
@@ -115,7 +117,8 @@ export function createLimits(
       takeAll(charge);
       onTaken(charge);
     }
-    const resource = charge.isScarce === true ? 'domain' : 'checks';
+    // What is left of the limit that did not refuse would mislead.
+    const resource = charge.isScarce === true && longest !== clients ? 'domain' : 'checks';
     return {
       ok,
       resource,

@@ -95,6 +95,18 @@ test('a scarce check costs the limits of its own besides, which other checks do 
   expect(limits.leftOf('192.0.2.9', 'domain')).toEqual({ limit: 2, remaining: 1, resetSeconds: 30 });
 });
 
+test('a scarce check that the limit of all checks refuses tells of that one', () => {
+  const limits = createLimits({ ...open, per_client: minute(1), domain_per_client: minute(2) }, new FakeClock());
+  expect(limits.take(charge).ok).toBe(true);
+  expect(limits.take({ ...charge, isScarce: true })).toMatchObject({
+    ok: false,
+    hit: 'your allowance',
+    resource: 'checks',
+    remaining: 0,
+    retryAfterSeconds: 60,
+  });
+});
+
 test('asking whether a charge would pass takes nothing', () => {
   const limits = createLimits({ ...open, per_client: minute(1) }, new FakeClock());
   expect([limits.peek(charge).ok, limits.peek(charge).ok, limits.take(charge).ok]).toEqual([true, true, true]);
