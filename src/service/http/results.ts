@@ -6,7 +6,7 @@ import { nodeIdOf, toWire } from '#protocol/wire.ts';
 import type { CheckRun } from '../check-run.ts';
 import { ApiFailure } from './failure.ts';
 import { hasVersion } from './negotiate.ts';
-import { queryOf } from './parameters.ts';
+import { type Parameters, parametersOf } from './parameters.ts';
 import type { ServiceOptions } from './settings.ts';
 
 /**
@@ -23,12 +23,15 @@ export function withRun(
 ): Promise<FastifyReply> | undefined {
   const run = checks.find(id);
   if (run === null) throw new ApiFailure('not_found', 'there is no such check, or not any more');
-  const waitMs = run.done ? 0 : waitOf(request);
-  if (waitMs > 0) {
+  const answerAfter = (waitMs: number) => {
     const isEnough =
       request.headers['if-none-match'] === undefined ? () => run.done : () => !hasVersion(request, etagOf(run));
     return waitFor(run, { isEnough, waitMs, reply, clock }).then(() => answer(run));
-  }
+  };
+  const parameters = parametersOf(request);
+  if (parameters instanceof Promise) return parameters.then((read) => answerAfter(waitOf(read)));
+  const waitMs = waitOf(parameters);
+  if (waitMs > 0 && !run.done) return answerAfter(waitMs);
   void answer(run);
   return undefined;
 }
@@ -131,9 +134,11 @@ export function sendEvents(request: FastifyRequest, reply: FastifyReply, run: Ch
 
 export const longestWaitSeconds = 25;
 
-function waitOf(request: FastifyRequest): number {
-  const written = queryOf(request).get('wait') ?? '';
-  return /^\d{1,9}(?:\.\d{1,9})?$/.test(written) ? Math.min(Number(written), longestWaitSeconds) * 1_000 : 0;
+function waitOf(parameters: Parameters): number {
+  const written = parameters.one('wait') ?? '0';
+  if (/^\d{1,9}(?:\.\d{1,9})?$/.test(written)) return Math.min(Number(written), longestWaitSeconds) * 1_000;
+  // A caller that believes that it waits would ask again at once.
+  throw new ApiFailure('bad_request', `wait: expected seconds, such as 10 (got "${written}")`);
 }
 
 /** Resolves to true at the next outcome or interim result, to false after `ms` or once the signal is aborted. */

@@ -301,6 +301,22 @@ test('wait answers when the last node is done, and at the latest when it is up',
   });
 });
 
+test('a wait in the body of a POST holds too, and one that is no number of seconds is refused', async () => {
+  const clock = new FakeClock();
+  await using service = await startService({ transport: fakeNodes(places.slice(0, 1)), clock });
+  const { request_id: run } = await started(await fetch(`${service.url}/check-tcp?host=127.0.0.1`));
+  const url = `${service.url}/check-result/${run}`;
+  const before = clock.pending;
+  const waiting = fetch(url, { method: 'POST', body: new URLSearchParams('wait=2') });
+  await eventually(30_000, () => expect(clock.pending).toBeGreaterThan(before));
+  await clock.advance(2_100);
+  expect(await (await waiting).json()).toEqual({ [id('de1')]: null });
+  for (const wait of ['10s', '-1', 'long'])
+    expect(await expectFailure(await fetch(`${url}?wait=${wait}`), 'bad_request')).toBe(
+      `wait: expected seconds, such as 10 (got "${wait}")`,
+    );
+});
+
 test('events tell each node once as it finishes, then that all is done', async () => {
   const settle = new Map<string, (outcome: Outcome) => void>();
   const transport = fakeNodes(places.slice(0, 2), async (node) => new Promise((resolve) => settle.set(node, resolve)));
