@@ -36,7 +36,8 @@ export function createCaller({ url, token, timeoutMs, fetch: ask }: CallerOption
     try {
       const response = await ask(`${base}${path}`, {
         method: body === undefined ? 'GET' : 'POST',
-        redirect: 'error',
+        // Nothing is sent to another place, a token least of all.
+        redirect: 'manual',
         // The cache of a browser would ask with a version of its own.
         cache: 'no-store',
         headers: {
@@ -52,15 +53,33 @@ export function createCaller({ url, token, timeoutMs, fetch: ask }: CallerOption
         await response.body?.cancel();
         return { body: undefined, version };
       }
+      if (isRedirect(response)) throw redirected(base, response);
       return { body: read(response, await response.text()), version: response.headers.get('etag') };
     } catch (error) {
       signal?.throwIfAborted();
       if (error instanceof CheckServiceError) throw error;
       const late = limit.aborted;
-      const message = late ? `no answer within ${(timeoutMs + waitMs) / 1_000} s` : `cannot reach ${base}`;
+      const message = late
+        ? `no answer within ${(timeoutMs + waitMs) / 1_000} s`
+        : `cannot reach ${base}${reasonOf(error)}`;
       throw new CheckServiceError(late ? 'timeout' : 'unreachable', message, { cause: error });
     }
   };
+}
+
+// A browser does not show the status.
+const isRedirect = ({ type, status }: Response) => type === 'opaqueredirect' || (status >= 300 && status < 400);
+
+function redirected(base: string, { status, headers }: Response): CheckServiceError {
+  const to = headers.get('location');
+  const message = `${base} redirects${to === null ? '' : ` to ${to}`}: name the address of the service itself`;
+  return new CheckServiceError('invalid_answer', message, { status: status === 0 ? undefined : status });
+}
+
+// Node says "fetch failed", and why in the cause. The message itself may repeat a header, and so the token.
+function reasonOf(error: unknown): string {
+  const { cause } = error instanceof Error ? error : {};
+  return cause instanceof Error && cause.message !== '' ? `: ${cause.message}` : '';
 }
 
 function read({ status, ok, headers }: Response, text: string): unknown {
@@ -70,7 +89,8 @@ function read({ status, ok, headers }: Response, text: string): unknown {
   const after = headers.get('retry-after');
   const retryAfterSeconds = after !== null && /^\d{1,9}$/.test(after) ? Number(after) : undefined;
   if (typeof said['error'] !== 'string') {
-    throw new CheckServiceError('invalid_answer', `status ${status} without the JSON of the check service`, { status });
+    const message = `status ${status} without the JSON of the check service`;
+    throw new CheckServiceError('invalid_answer', message, { status, retryAfterSeconds });
   }
   const message = typeof said['message'] === 'string' ? said['message'] : said['error'];
   throw new CheckServiceError(said['error'], message, { status, retryAfterSeconds });

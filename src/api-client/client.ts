@@ -24,7 +24,7 @@ export interface CallOptions {
 }
 
 export interface WaitOptions extends CallOptions {
-  /** How long to wait for all nodes, in milliseconds; then `timeout`. Default: two minutes, more than any check takes. */
+  /** How long all of it may take, in milliseconds; then `timeout`. Default: two minutes, more than any check takes. */
   readonly withinMs?: number;
 }
 
@@ -65,18 +65,18 @@ export function createCheckServiceClient(options: CheckServiceOptions): CheckSer
   const start: CheckServiceApi['start'] = async (request, { signal } = {}) =>
     stateIn((await call({ path: '/api/v1/checks', body: request, signal })).body);
 
-  const finished: CheckServiceApi['finished'] = async (id, wait) => {
-    for await (const state of statesOf(call, id, wait)) if (state.state === 'finished') return state;
+  const finishedBy = async (id: string, deadline: CheckDeadline) => {
+    for await (const state of statesOf(call, id, deadline)) if (state.state === 'finished') return state;
     throw new CheckServiceError('invalid_answer', 'the check never finished');
   };
 
   return {
     start,
-    finished,
+    finished: async (id, wait) => finishedBy(id, deadlineOf(wait)),
     get: async (id, { signal } = {}) => stateIn((await call({ path: pathOf(id), signal })).body),
     async *results(id, wait) {
       const seen = new Set<number>();
-      for await (const { results } of statesOf(call, id, wait)) {
+      for await (const { results } of statesOf(call, id, deadlineOf(wait))) {
         for (const [position, { node, outcome }] of results.entries()) {
           if (outcome === null || seen.has(position)) continue;
           seen.add(position);
@@ -84,7 +84,14 @@ export function createCheckServiceClient(options: CheckServiceOptions): CheckSer
         }
       }
     },
-    check: async (request, wait) => finished((await start(request, wait)).id, wait),
+    async check(request, wait) {
+      const deadline = deadlineOf(wait);
+      try {
+        return await finishedBy((await start(request, deadline)).id, deadline);
+      } catch (error) {
+        throw deadline.failureOf(error);
+      }
+    },
     async nodes({ signal } = {}) {
       const body = part<{ nodes: NodeHealth[] }>((await call({ path: '/api/v1/nodes', signal })).body, 'nodes');
       return body.nodes;
@@ -94,24 +101,40 @@ export function createCheckServiceClient(options: CheckServiceOptions): CheckSer
   };
 }
 
+/** What ends waiting: the signal of the caller, and the time that all of it may take. */
+interface CheckDeadline {
+  readonly signal: AbortSignal;
+  /** What to reject with: `timeout` if the time is over. */
+  readonly failureOf: (error: unknown) => unknown;
+}
+
+function deadlineOf({ signal, withinMs = usualWaitMs }: WaitOptions = {}): CheckDeadline {
+  const limit = AbortSignal.timeout(withinMs);
+  return {
+    signal: signal === undefined ? limit : AbortSignal.any([signal, limit]),
+    failureOf: (error) =>
+      signal?.aborted !== true && limit.aborted && error === limit.reason
+        ? new CheckServiceError('timeout', `the check did not finish within ${withinMs / 1_000} s`, { cause: error })
+        : error,
+  };
+}
+
 /** The states of a check, each one newer, until all nodes have finished. */
 async function* statesOf(
   call: ApiCaller,
   id: string,
-  { signal, withinMs = usualWaitMs }: WaitOptions = {},
+  { signal, failureOf }: CheckDeadline,
 ): AsyncGenerator<CheckState, void, undefined> {
-  const limit = AbortSignal.timeout(withinMs);
-  const both = signal === undefined ? limit : AbortSignal.any([signal, limit]);
   let version: string | null = null;
   try {
     for (;;) {
       const seconds: number = version === null ? 0 : longestPollSeconds;
       const path = `${pathOf(id)}?wait=${seconds}`;
-      const asked = call({ path, version, waitMs: seconds * 1_000, signal: both });
-      const answer: CallAnswer | null = await unlessAway(asked, both);
+      const asked = call({ path, version, waitMs: seconds * 1_000, signal });
+      const answer: CallAnswer | null = await unlessAway(asked, signal);
       if (answer?.body === undefined) {
         // Whatever is between us may answer at once if the service would wait.
-        await pause(retryMs, both);
+        await pause(retryMs, signal);
         continue;
       }
       ({ version } = answer);
@@ -120,9 +143,7 @@ async function* statesOf(
       if (state.state === 'finished') return;
     }
   } catch (error) {
-    if (signal?.aborted !== true && limit.aborted && error === limit.reason)
-      throw new CheckServiceError('timeout', `the check did not finish within ${withinMs / 1_000} s`, { cause: error });
-    throw error;
+    throw failureOf(error);
   }
 }
 

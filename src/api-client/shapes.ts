@@ -27,8 +27,7 @@ export interface NodeHealth extends CheckNode {
   >;
 }
 
-/** A type of checks; newer services may have others. */
-export type CheckKind =
+export type KnownCheckKind =
   | 'ping'
   | 'http'
   | 'tcp'
@@ -37,8 +36,19 @@ export type CheckKind =
   | 'tls'
   | 'grpc'
   | 'websocket'
+  | 'postgres'
+  | 'mysql'
+  | 'redis'
+  | 'mongodb'
+  | 'mqtt'
+  | 'amqp'
+  | 'ssh'
   | 'domain'
-  | (string & Record<never, never>);
+  | 'traceroute'
+  | 'mtr';
+
+/** A type of checks; newer services may have others. */
+export type CheckKind = KnownCheckKind | (string & Record<never, never>);
 
 /** A place of nodes: everything that is given must fit. */
 export interface CheckLocation {
@@ -56,7 +66,7 @@ export interface CheckRequest {
   readonly host: string;
   /** The most nodes to ask; 0 or absent: as many as allowed. */
   readonly max_nodes?: number;
-  /** The nodes to ask, instead of `max_nodes` and `location`. */
+  /** The nodes to ask, instead of `max_nodes`; not together with `location`. */
   readonly node?: readonly string[];
   /** Only nodes in one of these places: `country:DE`, `as:3320`, `city:Berlin` or an object. */
   readonly location?: readonly (string | CheckLocation)[];

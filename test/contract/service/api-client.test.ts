@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import type { z } from 'zod';
 import { createCheckServiceClient } from '#api-client/client.ts';
-import type { CallerLimits, CheckRequest, CheckState, NodeHealth } from '#api-client/shapes.ts';
-import type { Outcome } from '#checks/index.ts';
+import type { CallerLimits, CheckRequest, CheckState, KnownCheckKind, NodeHealth } from '#api-client/shapes.ts';
+import { type Outcome, startableTypeNames } from '#checks/index.ts';
 import { ApiCheck, ApiCheckRequest, ApiLimits, ApiNodeList } from '#protocol/version-one.ts';
 import { fakeNodes, places, startService, waiting } from '../../support/check-service.ts';
 import { closedPort } from '../../support/tcp-servers.ts';
@@ -111,6 +111,45 @@ test('a service that is away is an error of a call, and waiting goes on until it
   expect([state, calls >= 3]).toEqual(['finished', true]);
 });
 
+test('a check ends by its limit also while it is started', async () => {
+  const stuck = createCheckServiceClient({
+    url: 'http://a',
+    fetch: async (_, init) =>
+      new Promise((_resolve, reject) => init?.signal?.addEventListener('abort', () => reject(init.signal?.reason))),
+  });
+  await expect(stuck.check(request, { withinMs: 100 })).rejects.toMatchObject({
+    code: 'timeout',
+    message: 'the check did not finish within 0.1 s',
+  });
+});
+
+test('a redirect is an error that names where it leads, and waiting does not go on', async () => {
+  const client = createCheckServiceClient({
+    url: 'http://a',
+    fetch: async () => new Response(null, { status: 301, headers: { location: 'https://a/' } }),
+  });
+  for (const call of [client.nodes(), client.finished('abc')])
+    await expect(call).rejects.toMatchObject({
+      code: 'invalid_answer',
+      status: 301,
+      message: 'http://a redirects to https://a/: name the address of the service itself',
+    });
+});
+
+test('a proxy that says when to come back is heard, and why the service is not reached is said', async () => {
+  const headers = { 'retry-after': '7' };
+  const busy = createCheckServiceClient({
+    url: 'http://a',
+    fetch: async () => new Response('<html>', { status: 503, headers }),
+  });
+  await expect(busy.nodes()).rejects.toMatchObject({ code: 'invalid_answer', retryAfterSeconds: 7 });
+  const port = await closedPort();
+  const away = createCheckServiceClient({ url: `http://127.0.0.1:${port}` });
+  await expect(away.nodes()).rejects.toMatchObject({ message: expect.stringContaining('ECONNREFUSED') });
+  const broken = createCheckServiceClient({ url: 'http://a', token: 'secret\nsecret' });
+  await expect(broken.nodes()).rejects.toMatchObject({ code: 'unreachable', message: 'cannot reach http://a' });
+});
+
 test('what answers instead of the service is an error that says so', async () => {
   for (const [body, status] of [
     ['<html>', 200],
@@ -120,6 +159,30 @@ test('what answers instead of the service is an error that says so', async () =>
     const client = createCheckServiceClient({ url: 'http://a', fetch: async () => new Response(body, { status }) });
     await expect(client.nodes()).rejects.toMatchObject({ code: 'invalid_answer' });
   }
+});
+
+test('the kinds of checks that the client names are those that the service starts', () => {
+  const kinds: Readonly<Record<KnownCheckKind, true>> = {
+    ping: true,
+    http: true,
+    tcp: true,
+    dns: true,
+    udp: true,
+    tls: true,
+    grpc: true,
+    websocket: true,
+    postgres: true,
+    mysql: true,
+    redis: true,
+    mongodb: true,
+    mqtt: true,
+    amqp: true,
+    ssh: true,
+    domain: true,
+    traceroute: true,
+    mtr: true,
+  };
+  expect(Object.keys(kinds)).toEqual(startableTypeNames);
 });
 
 test('the types are those of the schemas', () => {
