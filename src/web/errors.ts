@@ -51,7 +51,7 @@ interface ErrorContext {
 }
 
 /** Says what went wrong: to a browser as a page, if there is one, and to everything else as JSON. */
-function answerProblem(
+export function answerProblem(
   { request, reply, page }: ErrorContext,
   { status, code, message }: { readonly status: number; readonly code: ApiErrorCode; readonly message: string },
 ): FastifyReply {

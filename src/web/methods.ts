@@ -1,11 +1,22 @@
 import type { FastifyInstance, FastifyPluginAsync, HTTPMethods } from 'fastify';
-import { errorBody } from '#protocol/errors.ts';
-import type { CorsHeaders } from './errors.ts';
+import { answerProblem, type ErrorAnswers } from './errors.ts';
 
-const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const satisfies readonly HTTPMethods[];
+const methods = [
+  'GET',
+  'HEAD',
+  'POST',
+  'PUT',
+  'PATCH',
+  'DELETE',
+  'OPTIONS',
+  'TRACE',
+] as const satisfies readonly HTTPMethods[];
 
 /** Notes what is served from now on. Gives a plugin, to be registered last, that answers 405 to every other method of these paths. */
-export function otherMethods(app: FastifyInstance, cors: CorsHeaders): FastifyPluginAsync {
+export function otherMethods(
+  app: FastifyInstance,
+  { cors, page }: Pick<ErrorAnswers, 'cors' | 'page'>,
+): FastifyPluginAsync {
   const served = new Map<string, Set<string>>();
   app.addHook('onRoute', ({ url, method }) => {
     const known = served.get(url) ?? new Set();
@@ -15,29 +26,27 @@ export function otherMethods(app: FastifyInstance, cors: CorsHeaders): FastifyPl
   return async (late) => {
     for (const [url, known] of served) {
       const others = methods.filter((method) => !known.has(method));
-      if (others.length > 0) refuse(late, { url, others, allow: [...known].toSorted().join(', '), cors });
+      if (others.length > 0) refuse(late, { url, others, allow: [...known].toSorted().join(', '), cors, page });
     }
   };
 }
 
-interface Refusal {
+interface Refusal extends Pick<ErrorAnswers, 'cors' | 'page'> {
   readonly url: string;
   readonly others: HTTPMethods[];
   readonly allow: string;
-  readonly cors: CorsHeaders;
 }
 
 // Before the body is read: of what type it is does not matter any more.
-function refuse(app: FastifyInstance, { url, others, allow, cors }: Refusal): void {
+function refuse(app: FastifyInstance, { url, others, allow, cors, page }: Refusal): void {
   app.route({
     method: others,
     url,
     exposeHeadRoute: false,
     onRequest(request, reply) {
-      void reply
-        .code(405)
-        .headers({ allow, ...cors(request.headers) })
-        .send(errorBody('method_not_allowed', `${request.method} is not served here: use ${allow}`));
+      reply.headers({ allow, ...cors(request.headers) });
+      const message = `${request.method} is not served here: use ${allow}`;
+      void answerProblem({ request, reply, page }, { status: 405, code: 'method_not_allowed', message });
     },
     handler: () => {},
   });

@@ -118,7 +118,7 @@ async function appOf(options: WebOptions, routes: Routes, key: ListenerKey): Pro
   const { log, trustProxy = [], limits, problemPage, cors = () => ({}), metrics, pathOf } = options;
   const app = createApp({ log, limits: { ...webLimits, ...limits }, trustProxy, problemPage, cors, metrics });
   options.front?.(app, key);
-  const refuseOthers = otherMethods(app, cors);
+  const refuseOthers = otherMethods(app, { cors, page: problemPage });
   for (const plugin of [...routes(options), refuseOthers]) app.register(plugin);
   await app.ready();
   return { app, trustProxy, cors, pathOf: key === 'http.listen' ? pathOf : undefined };

@@ -221,6 +221,17 @@ test('a browser that starts a check is sent to its report; everything else gets 
   }
 });
 
+test('a browser that calls a path in a wrong way is told so by a page, with what is served', async () => {
+  await using service = await startService({ transport: fakeNodes(places, tcpUp) });
+  const answer = await fetch(`${service.url}/api/v1/checks`, { headers: page });
+  expect([answer.status, answer.headers.get('allow'), answer.headers.get('content-type')]).toEqual([
+    405,
+    'POST',
+    'text/html; charset=utf-8',
+  ]);
+  expect(await answer.text()).toContain('GET is not served here: use POST');
+});
+
 test('a report is a page that escapes what it shows, runs nothing from within, and without scripts reloads until all is done', async () => {
   const bad = '<script>alert("1")</script>';
   let finish: (outcome: Outcome) => void = () => {};

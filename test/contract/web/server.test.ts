@@ -221,6 +221,14 @@ test.each([
     error: 'method_not_allowed',
   },
   {
+    name: 'a method that has no routes',
+    path: '/metrics',
+    method: 'TRACE',
+    body: '',
+    status: 405,
+    error: 'method_not_allowed',
+  },
+  {
     name: 'a body that nobody reads',
     path: '/echo',
     method: 'PUT',
