@@ -47,9 +47,16 @@ export function describeIssue(issue: Issue, value: unknown, base: ErrorPath = []
     if (first !== undefined) return describeIssue(first, valueAt(value, issue.path), path);
     return `${formatPath(path)}: ${formsOf(issue)}`;
   }
-  const written = valueAt(value, issue.path);
-  const near = typeof written === 'string' ? nearest(written, optionsOf(issue)) : null;
-  return `${formatPath(path)}: ${issue.message}${near === null ? '' : ` (did you mean "${near}"?)`}`;
+  const hint = hintFor(valueAt(value, issue.path), optionsOf(issue));
+  return `${formatPath(path)}: ${issue.message}${hint === null ? '' : ` (${hint})`}`;
+}
+
+/** What to write instead, if one of these words is near: `did you mean "GET"?`. */
+export function hintFor(written: unknown, words: readonly string[]): string | null {
+  const near = typeof written === 'string' ? nearest(written, words) : null;
+  if (near === null) return null;
+  // A number in quotes is text.
+  return near === written ? 'without quotes' : `did you mean "${near}"?`;
 }
 
 /** What is wrong with a key that is none of those allowed. */
@@ -85,7 +92,7 @@ export function wordIssue(issue: RawIssue): string {
     case 'invalid_type':
       return `expected ${kinds[issue.expected] ?? issue.expected}${quoteHint(issue.expected, issue.input)}`;
     case 'invalid_value':
-      return `expected ${alternatives(issue.values.map(String))}`;
+      return `expected ${alternatives(issue.values)}`;
     case 'unrecognized_keys':
       return issue.inst instanceof z.ZodObject ? Object.keys(issue.inst.shape).join(' ') : '';
     case 'invalid_union':

@@ -42,9 +42,9 @@ function levenshtein(a: string, b: string): number {
 
 const lettersOf = (text: string) => text.split('').toSorted().join('');
 
-/** `"a", "b" or "c"`. */
-export function alternatives(names: readonly string[]): string {
-  const quoted = names.map((name) => `"${name}"`);
+/** `"a", "b" or 4`. */
+export function alternatives(values: readonly unknown[]): string {
+  const quoted = values.map((value) => (typeof value === 'string' ? `"${value}"` : String(value)));
   const last = quoted.pop() ?? '';
   return quoted.length === 0 ? last : `${quoted.join(', ')} or ${last}`;
 }

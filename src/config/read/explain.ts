@@ -8,9 +8,10 @@ import {
   optionsOf,
   unknownKey,
   wordIssue,
+  hintFor,
 } from '#kernel/schema-words.ts';
 import { singleLine } from '#kernel/text.ts';
-import { type ErrorPath, nearest } from '#kernel/wording.ts';
+import type { ErrorPath } from '#kernel/wording.ts';
 import { find, type SourceNode, problemAt, problemAtKey, within, placeOf, written } from './located.ts';
 import type { Problem } from './problem.ts';
 
@@ -65,9 +66,8 @@ function explainUnion(issue: z.core.$ZodIssueInvalidUnion, root: SourceNode, pat
 }
 
 function remarks(issue: Issue, here: SourceNode, path: ErrorPath): string {
-  const near = typeof here.value === 'string' ? nearest(here.value, optionsOf(issue)) : null;
   const found = saysWhatIsExpected(issue) ? describeFound(issue, here, path) : null;
-  const parts = [found, near === null ? null : `did you mean "${near}"?`].filter((part) => part !== null);
+  const parts = [found, hintFor(here.value, optionsOf(issue))].filter((part) => part !== null);
   return parts.length === 0 ? '' : ` (${parts.join('; ')})`;
 }
 

@@ -127,7 +127,8 @@ function optionsOf(type: CheckTypeName, written: unknown): StartInput['options']
   const known = Object.keys(apiOptions.shape).join(', ');
   const closed = issue?.code === 'unrecognized_keys' && issue.path.length === 0 ? issue.keys[0] : undefined;
   if (closed !== undefined && Object.hasOwn(Spec.shape, closed)) {
-    throw new ApiFailure('invalid_option', `options.${closed}: is not available over the API; available: ${known}`);
+    const rest = known === '' ? 'this type takes no options' : `available: ${known}`;
+    throw new ApiFailure('invalid_option', `options.${closed}: is not available over the API; ${rest}`);
   }
   const message = issue === undefined ? 'options: expected an object' : describeIssue(issue, written, ['options']);
   throw new ApiFailure('invalid_option', message);

@@ -53,6 +53,16 @@ test.each<{ body: object; error: string; message: string }>([
     message: 'options.method: expected "GET", "HEAD" or "OPTIONS" (did you mean "HEAD"?)',
   },
   {
+    body: { ...http, options: { family: '4' } },
+    error: 'invalid_option',
+    message: 'options.family: expected 4, 6, "both" or "happy_eyeballs" (without quotes)',
+  },
+  {
+    body: { type: 'postgres', host: '127.0.0.1', options: { username: 'a' } },
+    error: 'invalid_option',
+    message: 'options.username: is not available over the API; this type takes no options',
+  },
+  {
     body: { ...http, options: { method: 'POST' } },
     error: 'invalid_option',
     message: 'options.method: expected "GET"',
