@@ -242,6 +242,10 @@ const typed = schemaOf(
       .string()
       .meta({ contentMediaType: 'application/json', description: 'Options, as a JSON object.' })
       .optional(),
+    location: z
+      .array(z.string())
+      .optional()
+      .describe('Only nodes in one of these places, such as `country:DE`; repeated.'),
   }),
   'input',
 );

@@ -328,3 +328,15 @@ test.each(['check-result', 'check-result-extended', 'check-report'])(
     expect(JSON.stringify(answer)).toContain('results of the type tls are at /api/v1/checks/<request_id>');
   },
 );
+
+test('a form that starts a check has the same keys as its JSON', () => {
+  const { schemas } = documents[0]!.components;
+  type Properties = { readonly properties?: Json; readonly anyOf?: readonly Properties[] };
+  const keysOf = ({ properties = {}, anyOf = [] }: Properties): readonly string[] =>
+    [...Object.keys(properties), ...anyOf.slice(0, 1).flatMap(keysOf)].toSorted();
+  const operation = operationsOf(documents[0]!).find(({ path }) => path === '/api/v1/checks')?.operation;
+  const form = operation?.requestBody?.content['application/x-www-form-urlencoded'];
+  const [, typed] = (form as { schema: { allOf: readonly Properties[] } }).schema.allOf;
+  const all = [...keysOf(schemas['StartParameters'] as Properties), ...keysOf(typed ?? {})].toSorted();
+  expect(all).toEqual(keysOf(schemas['ApiCheckRequest'] as Properties));
+});
