@@ -67,10 +67,19 @@ function addTargets(app: FastifyInstance, history: HistoryReader, spanOf: SpanOf
       return reply
         .code(400)
         .send(errorBody('bad_request', 'more than 5000 steps: ask for a longer step or a shorter span'));
-    const series = await history.series({ ...span, of: { target: request.params.name }, node, stepMs, points });
+    const of = { target: request.params.name };
+    const series = await history.series({ ...span, of, node, stepMs, points });
+    const isKnown = series.parts.some(hasAnswers) || (await history.now(of)).length > 0;
+    if (!isKnown)
+      return reply
+        .code(404)
+        .send(errorBody('not_found', `there is no target ${of.target}, and there is no history of one in this span`));
     return answer(request, reply, { ok: 1, series: timesOf(series) });
   });
 }
+
+// A target that is no longer monitored has its history.
+const hasAnswers = ({ answers: { up, down, unknown } }: HistoryFigures) => up + down + unknown > 0;
 
 function addRest(app: FastifyInstance, history: HistoryReader, spanOf: SpanOf): void {
   app.get('/api/v1/incidents', async (request, reply) => {

@@ -44,6 +44,18 @@ test('a series has its steps, a report each target, and incidents their deliveri
   expect((await get(`${base}/api/v1/incidents/nonsense`)).status).toBe(404);
 });
 
+test('a series of a target that never was is a 404, and not a line of nothing', async () => {
+  const { status, body } = await get(`${await serve()}/api/v1/targets/shpo/series`);
+  expect([status, body]).toEqual([
+    404,
+    {
+      ok: 0,
+      error: 'not_found',
+      message: 'there is no target shpo, and there is no history of one in this span',
+    },
+  ]);
+});
+
 test('an answer that is known already is not sent again', async () => {
   const base = await serve();
   const { headers, status } = await get(`${base}/api/v1/targets/shop`);
