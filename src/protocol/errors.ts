@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { messageOf, systemCode } from '#kernel/errors.ts';
 import { singleLine } from '#kernel/text.ts';
 
 /**
@@ -48,6 +49,23 @@ export type ErrorBody = z.infer<typeof ErrorBody>;
 export function errorBody(error: ApiErrorCode, message: string) {
   return { ok: 0, error, message: singleLine(message) } as const satisfies ErrorBody;
 }
+
+/** What is wrong with a request that the framework refuses before any route reads it, and what would be right. */
+export function refusalOf(error: unknown): string {
+  return refusals.get(systemCode(error) ?? '') ?? messageOf(error);
+}
+
+// Its own words name neither limits nor remedies, or repeat the whole path.
+const refusals: ReadonlyMap<string, string> = new Map([
+  ['FST_ERR_CTP_BODY_TOO_LARGE', 'the body is larger than 64 KiB'],
+  ['FST_ERR_MAX_PARAM_LENGTH', 'a part of the path is longer than 2048 characters'],
+  [
+    'FST_ERR_CTP_INVALID_MEDIA_TYPE',
+    'this content type is not read here: send JSON with "Content-Type: application/json"',
+  ],
+  ['FST_ERR_CTP_INVALID_JSON_BODY', 'the body is not JSON as its content type says'],
+  ['FST_ERR_CTP_EMPTY_JSON_BODY', 'the body is empty, and its content type says JSON'],
+]);
 
 /** The general code of a failure that has no more than a status. */
 export function codeOfStatus(status: number): ApiErrorCode {

@@ -1,10 +1,10 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { messageOf, systemCode } from '#kernel/errors.ts';
+import { systemCode } from '#kernel/errors.ts';
 import { acceptsPages } from '#kernel/headers.ts';
 import type { Log } from '#kernel/log.ts';
-import { type ApiErrorCode, codeOfStatus, type ErrorBody, errorBody } from '#protocol/errors.ts';
+import { type ApiErrorCode, codeOfStatus, type ErrorBody, errorBody, refusalOf } from '#protocol/errors.ts';
 import { singleLine } from '#kernel/text.ts';
 
 /** A page that tells a browser what went wrong. */
@@ -40,7 +40,7 @@ export function answerErrors(app: FastifyInstance, { log, cors, page }: ErrorAns
       log.error({ method: request.method, url: withoutSecret(request.url), err: error }, 'request failed');
       return answer(request, reply, 500, 'internal', 'internal error; the log has the reason');
     }
-    return answer(request, reply, status, codeOfStatus(status), messageOf(error));
+    return answer(request, reply, status, codeOfStatus(status), refusalOf(error));
   });
 }
 
@@ -66,7 +66,7 @@ export function answerProblem(
 /** Answers what fails before any route or hook is asked, such as a path that cannot be decoded. */
 export function frameworkErrors(error: Error, answering: ErrorContext): void {
   const status = statusOf(error);
-  void answerProblem(answering, { status, code: codeOfStatus(status), message: messageOf(error) });
+  void answerProblem(answering, { status, code: codeOfStatus(status), message: refusalOf(error) });
 }
 
 /**

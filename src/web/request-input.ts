@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { describeIssue, wordIssue } from '#kernel/schema-words.ts';
+import { describeIssue, isKindError, wordIssue } from '#kernel/schema-words.ts';
 
 /** A request that is not well-formed; the answer says where. */
 export class RequestError extends Error {
@@ -13,5 +13,6 @@ export function readRequest<Output>(schema: z.ZodType<Output>, written: unknown)
   const read = schema.safeParse(value, { error: wordIssue });
   if (read.success) return read.data;
   const [issue] = read.error.issues;
-  throw new RequestError(issue === undefined ? 'the request is not well-formed' : describeIssue(issue, value));
+  const isWhole = issue?.path.length === 0 && isKindError(issue);
+  throw new RequestError(issue === undefined || isWhole ? 'expected a JSON object' : describeIssue(issue, value));
 }

@@ -1,9 +1,9 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { startableTypeNames } from '#checks/index.ts';
-import { messageOf, WatchpostError } from '#kernel/errors.ts';
+import { WatchpostError } from '#kernel/errors.ts';
 import type { Log } from '#kernel/log.ts';
-import { type ApiErrorCode, apiErrors, codeOfStatus, errorBody } from '#protocol/errors.ts';
+import { type ApiErrorCode, apiErrors, codeOfStatus, errorBody, refusalOf } from '#protocol/errors.ts';
 import type { ServicePages } from '../ports.ts';
 import { wantsPage } from './negotiate.ts';
 
@@ -78,7 +78,7 @@ function failureOf(error: unknown): ApiFailure | null {
     return new ApiFailure('unavailable', message, { headers: { 'retry-after': '5' } });
   }
   const status = clientFault(error);
-  return status === null ? null : new ApiFailure(codeOfStatus(status), messageOf(error));
+  return status === null ? null : new ApiFailure(codeOfStatus(status), refusalOf(error));
 }
 
 // What the framework refuses bears a status.

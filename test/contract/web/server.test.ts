@@ -4,7 +4,9 @@ import { type AddressInfo, connect, createServer } from 'node:net';
 import { text } from 'node:stream/consumers';
 import type { FastifyInstance } from 'fastify';
 import { expect, test } from 'vitest';
+import { z } from 'zod';
 import { WatchpostError } from '#kernel/errors.ts';
+import { readRequest } from '#web/request-input.ts';
 import type { WebOptions, WebServer } from '#web/server.ts';
 import { serveWeb } from '../../support/web.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
@@ -241,6 +243,26 @@ test.each([
   const answer = await ask(server, path, method, body);
   expect(answer.status).toBe(status);
   expect(JSON.parse(answer.body)).toMatchObject({ ok: 0, error });
+});
+
+test.each([
+  { path: '/echo', body: ' '.repeat(70_000), type: 'application/json', says: 'the body is larger than 64 KiB' },
+  { path: '/echo', body: '{', type: 'application/json', says: 'the body is not JSON as its content type says' },
+  { path: '/echo', body: '', type: 'application/json', says: 'the body is empty, and its content type says JSON' },
+  { path: '/echo', body: '[]', type: 'text/plain', says: 'expected a JSON object' },
+  { path: '/echo', body: 'a=1', type: 'application/x-www-form-urlencoded', says: 'this content type is not read here' },
+  { path: `/echo/${'a'.repeat(2_049)}`, body: '{}', type: 'application/json', says: 'longer than 2048 characters' },
+])('what is refused before a route reads it is told: $says', async ({ path, body, type, says }) => {
+  const echo = z.strictObject({ a: z.string().optional() });
+  const read = async ({ body: sent }: { body: unknown }) => readRequest(echo, sent);
+  await using server = await serveWeb({
+    plugins: [async (app) => void app.post('/echo', read), async (app) => void app.post('/echo/:id', read)],
+  });
+  const headers = { 'content-type': type };
+  const url = `http://127.0.0.1:${server.addr().port}${path}`;
+  const answer = (await (await fetch(url, { method: 'POST', body, headers })).json()) as { message: string };
+  expect(answer.message).toContain(says);
+  expect(answer.message.length).toBeLessThan(100);
 });
 
 test('serves what further plugins add, and tells nothing of what they throw', async () => {
