@@ -119,7 +119,7 @@ const events = {
       description: 'Events, for 50 seconds; then the client comes back.',
       content: textContent('text/event-stream'),
     },
-    ...failures(['forbidden', 'too_large']),
+    ...failures(['bad_request', 'forbidden', 'too_large']),
   },
 };
 

@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyPluginAsync } from 'fastify';
 import type { NodeInfo } from '#checks/index.ts';
+import { errorBody } from '#protocol/errors.ts';
 import type { LiveTarget } from '../state/board.ts';
 import type { Stream } from '../streams.ts';
 import { type Actions, addActions } from './actions.ts';
@@ -175,9 +176,11 @@ function addStreams(app: FastifyInstance, { overviewStream, changeStream }: Moni
   app.get('/live/overview', { exposeHeadRoute: false }, (request, reply) =>
     overviewStream.open(request, reply, viewOf(filterOf(request.query))),
   );
-  app.get('/api/v1/events', { exposeHeadRoute: false }, (request, reply) =>
-    changeStream.open(request, reply, eventViewOf(request.query)),
-  );
+  app.get('/api/v1/events', { exposeHeadRoute: false }, (request, reply) => {
+    const read = eventViewOf(request.query);
+    if ('problem' in read) return reply.code(400).send(errorBody('bad_request', read.problem));
+    return changeStream.open(request, reply, read.view);
+  });
   app.addHook('preClose', async () => {
     overviewStream[Symbol.dispose]();
     changeStream[Symbol.dispose]();

@@ -152,6 +152,7 @@ test('who may not see what is watched, and whose head is too large, is told so a
   const refused = [
     await ask(url, { 'x-forwarded-for': '192.0.2.1' }),
     await ask(url, { 'x-long': 'x'.repeat(20_000) }),
+    await ask(`${url}?event=nonsense`),
   ];
   const isError = ajv.compile({ ...document.components.schemas['ErrorBody'] });
   for (const response of refused) {
@@ -187,4 +188,13 @@ test('a client hears of one target or of one kind of event alone', async () => {
       ['incident', 'blog'],
     ],
   ]);
+});
+
+test.each([
+  ['event=incidents', 'event: expected "state" or "incident" (did you mean "incident"?)'],
+  ['target=shop&target=blog', 'target: expected text'],
+])('a filter that cannot be read is refused, and does not give every event: %s', async (query, message) => {
+  const { url } = await serve();
+  const answer = await fetch(`${url}?${query}`);
+  expect([answer.status, await answer.json()]).toEqual([400, { ok: 0, error: 'bad_request', message }]);
 });
