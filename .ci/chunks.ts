@@ -34,6 +34,8 @@ export function chunksByStart(from: string, entries: readonly string[]): CodeSpl
     for (const [start, modules] of loaded)
       for (const module of start === 'node' ? new Set([...modules, ...shared]) : modules)
         names.set(module, names.has(module) ? `${names.get(module)}-${start}` : start);
+    // It is little, all starts load most of it, and it imports nothing else of ours.
+    for (const module of loaded.get('guard') ?? []) names.set(module, 'guard');
     // It comes between zod and the first schema: what a chunk imports is run before all of it.
     names.set(join(from, 'kernel/light-schemas.ts'), 'light-schemas');
     for (const module of names.keys()) if (module.includes('/node_modules/zod/')) names.set(module, 'zod');

@@ -4,7 +4,7 @@ import { Writable } from 'node:stream';
 import { inspect } from 'node:util';
 import { runProgram } from '#cli/run-program.ts';
 import type { Terminal, CommandContext } from '#cli/shared/command-context.ts';
-import { goesOnEveryMs, guardStop, type MainStopGuard } from '#cli/run/stop-guard.ts';
+import { goesOnEveryMs, guardStop } from '#cli/run/stop-guard.ts';
 import type { ReadStream, WriteStream } from 'node:tty';
 import { messageOf } from '#kernel/errors.ts';
 import { nameSourcesInStackTraces } from '#kernel/stack-traces.ts';
@@ -30,7 +30,6 @@ function onSignal(signal: keyof typeof signalNumbers): void {
 process.on('SIGINT', onSignal);
 process.on('SIGTERM', onSignal);
 
-const guards: MainStopGuard[] = [];
 const context: CommandContext = {
   env: process.env,
   cwd: process.cwd(),
@@ -41,10 +40,7 @@ const context: CommandContext = {
   onSignals,
   guardStop() {
     const guard = guardStop(stop.signal);
-    if (guard !== null) {
-      guards.push(guard);
-      setInterval(() => guard.goesOn(), goesOnEveryMs).unref();
-    }
+    if (guard !== null) setInterval(() => guard.goesOn(), goesOnEveryMs).unref();
     return guard;
   },
   output: process.stdout,
@@ -76,7 +72,6 @@ process.exitCode = exitCode === 0 && isOutputIncomplete ? 1 : exitCode;
 
 // A log without a reader must not keep the process.
 setTimeout(() => process.exit(), 1_000).unref();
-for (const guard of guards) await guard.settled();
 
 function onSignals(signals: readonly NodeJS.Signals[], action: (signal: NodeJS.Signals) => void): Disposable {
   for (const signal of signals) {

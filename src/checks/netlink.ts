@@ -1,4 +1,5 @@
 import { endianness } from 'node:os';
+import { bindCLibrary } from '#kernel/c-library.ts';
 
 /** The kernel's routing tables, asked over a socket of rtnetlink(7). No question waits: the kernel answers within the call. */
 export interface Netlink {
@@ -142,15 +143,13 @@ interface NetlinkLibc {
 
 async function bind(): Promise<NetlinkLibc | null> {
   try {
-    const { default: koffi } = await import('koffi');
-    const program = koffi.load(null);
-    return {
+    return await bindCLibrary((program) => ({
       socket: program.func('socket', 'int', ['int', 'int', 'int']),
       send: program.func('send', 'int64_t', ['int', 'void *', 'size_t', 'int']),
       recv: program.func('recv', 'int64_t', ['int', 'void *', 'size_t', 'int']),
       bind: program.func('bind', 'int', ['int', 'void *', 'uint32_t']),
       close: program.func('close', 'int', ['int']),
-    };
+    }));
   } catch {
     // No binding for this platform: what the routing tables know stays unknown, and failures are judged by what the target shows.
     return null;

@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net';
+import { bindCLibrary } from '#kernel/c-library.ts';
 
 /** Reads the handshake's round trip of a connected socket as the kernel measured it; null if it did not. */
 export type ReadHandshake = (socket: Socket) => number | null;
@@ -85,8 +86,7 @@ type GetSockOpt = (fd: number, level: number, option: number, value: Buffer, len
 
 async function bind(): Promise<GetSockOpt | null> {
   try {
-    const koffi = await import('koffi');
-    return koffi.load(null).func('int getsockopt(int, int, int, void *, void *)');
+    return await bindCLibrary((program) => program.func('int getsockopt(int, int, int, void *, void *)'));
   } catch {
     // No binding for this platform: our own clock serves, and the outcome says so.
     return null;
@@ -97,8 +97,7 @@ type SetSockOpt = (fd: number, level: number, option: number, value: Uint8Array,
 
 async function bindSetter(): Promise<SetSockOpt | null> {
   try {
-    const koffi = await import('koffi');
-    return koffi.load(null).func('int setsockopt(int, int, int, const void *, int)');
+    return await bindCLibrary((program) => program.func('int setsockopt(int, int, int, const void *, int)'));
   } catch {
     // As above: then the kernel's own limits hold.
     return null;

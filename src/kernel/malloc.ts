@@ -1,3 +1,4 @@
+import { bindCLibrary } from './c-library.ts';
 import type { Clock } from './clock.ts';
 
 // From glibc's malloc.h.
@@ -39,11 +40,11 @@ interface Malloc {
 async function bind(): Promise<Malloc | null> {
   if (process.platform !== 'linux') return null;
   try {
-    const { default: koffi } = await import('koffi');
-    const program = koffi.load(null);
-    const setOption = program.func('mallopt', 'int', ['int', 'int']);
-    const trim = program.func('malloc_trim', 'int', ['size_t']);
-    return { setOption: (option, value) => void setOption(option, value), trim: (padding) => void trim(padding) };
+    return await bindCLibrary((program) => {
+      const setOption = program.func('mallopt', 'int', ['int', 'int']);
+      const trim = program.func('malloc_trim', 'int', ['size_t']);
+      return { setOption: (option, value) => void setOption(option, value), trim: (padding) => void trim(padding) };
+    });
   } catch {
     // Another C library, or no koffi for this machine: it goes without.
     return null;

@@ -1,4 +1,6 @@
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import type { LibraryHandle } from 'koffi';
+import { bindCLibrary } from './c-library.ts';
 
 // A system call on a hanging disk blocks the main thread, and then no signal handler runs: another thread has to look.
 
@@ -37,7 +39,7 @@ const SPLICE_F_NONBLOCK = 2;
 export async function createStopWatch(shared: SharedArrayBuffer): Promise<StopWatch> {
   const state = new Int32Array(shared);
   const { tick, stopping } = stopGuardPlaces;
-  const libc = await bind();
+  const libc = await bindCLibrary(bind);
   let last = Atomics.load(state, tick);
   let looks = 0;
 
@@ -93,9 +95,7 @@ function isPipe(fd: string): boolean {
   }
 }
 
-async function bind() {
-  const { default: koffi } = await import('koffi');
-  const program = koffi.load(null);
+function bind(program: LibraryHandle) {
   const pipe = program.func('pipe2', 'int', ['void *', 'int']);
   const tee = program.func('tee', 'int64_t', ['int', 'int', 'size_t', 'uint32_t']);
   const read = program.func('read', 'int64_t', ['int', 'void *', 'size_t']);

@@ -1,8 +1,9 @@
-import { Worker } from 'node:worker_threads';
+import type { Worker } from 'node:worker_threads';
 import { type Clock, endsWithin, orAbort } from '#kernel/clock.ts';
 import { messageOf } from '#kernel/errors.ts';
 import type { Log } from '#kernel/log.ts';
 import type { StopGuard } from '#kernel/stop-watch.ts';
+import { startThread, terminate } from '#kernel/threads.ts';
 import type { RunListener } from '#protocol/run-listener.ts';
 import { type AgentOptions, type NodeMessage, shareOfApi, type HubMessage } from '#node/ports.ts';
 import {
@@ -128,7 +129,7 @@ function createNodeThread({ info, options }: ThreadNode, parts: ThreadTransportO
       if (looks < (isReady ? times.looksUntilSilent : times.looksUntilStarted)) return;
       const seconds = (looks * times.lookMs) / 1_000;
       lose(launched, isReady ? `it said nothing for ${seconds} s` : `it did not start within ${seconds} s`);
-      void launched.terminate();
+      void terminate(launched);
     });
     return launched;
   }
@@ -258,7 +259,7 @@ interface ThreadListener {
 const resourceLimits = { maxYoungGenerationSizeMb: 12 };
 
 function startWorker(module: URL, options: AgentOptions, name: string, { hear, lose }: ThreadListener): Worker {
-  const worker = new Worker(module, { workerData: options, name, resourceLimits });
+  const worker = startThread(module, { workerData: options, name, resourceLimits });
   worker.on('message', (message: NodeMessage) => hear(message));
   worker.on('error', (error) => lose(worker, messageOf(error)));
   worker.on('exit', (code) => lose(worker, `its thread ended with code ${code}`));
@@ -271,7 +272,7 @@ async function endThread(worker: Worker, ask: () => void, { clock, log }: { cloc
   ask();
   if (await endsWithin(ended, clock, closeMs)) return;
   log.warn('node did not stop in time and was terminated');
-  await worker.terminate();
+  await terminate(worker);
 }
 
 function figuresOf({ skipped, ...figures }: ThreadHealthReport) {

@@ -1,5 +1,6 @@
 import { endianness } from 'node:os';
 import { getSystemErrorMessage, getSystemErrorName } from 'node:util';
+import { bindCLibrary } from '#kernel/c-library.ts';
 
 type Pointer = Uint8Array | null;
 
@@ -88,10 +89,7 @@ export async function loadLibc(): Promise<PingLibc> {
       `ping is made for Linux on ${architectures.join(', ')}; this is ${process.platform} ${process.arch}`,
     );
   }
-  const { default: koffi } = await import('koffi');
-  // The program itself is linked to its libc, whichever that is.
-  const program = koffi.load(null);
-  const libc: PingLibc = {
+  const libc = await bindCLibrary((program, koffi): PingLibc => ({
     socket: program.func('socket', 'int', ['int', 'int', 'int']),
     bind: program.func('bind', 'int', ['int', 'void *', 'uint32_t']),
     connect: program.func('connect', 'int', ['int', 'void *', 'uint32_t']),
@@ -105,7 +103,7 @@ export async function loadLibc(): Promise<PingLibc> {
     errno: () => koffi.errno(),
     setErrno: (errno) => void koffi.errno(errno),
     address: (bytes) => koffi.address(bytes),
-  };
+  }));
   warmUp(libc);
   return libc;
 }

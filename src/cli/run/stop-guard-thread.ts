@@ -1,8 +1,7 @@
-import { parentPort, workerData } from 'node:worker_threads';
+import { workerData } from 'node:worker_threads';
 import { createStopWatch } from '#kernel/stop-watch.ts';
 
 if (!(workerData instanceof SharedArrayBuffer))
   throw new Error('cli/run/stop-guard-thread.ts runs as a worker thread only');
 const watch = await createStopWatch(workerData);
-parentPort?.postMessage('started'); // oxlint-disable-line unicorn/require-post-message-target-origin -- it is a thread, not a window
 watch.lookForever();

@@ -1,5 +1,6 @@
-import { Worker } from 'node:worker_threads';
+import type { Worker } from 'node:worker_threads';
 import { type StopGuard, stopGuardPlaces } from '#kernel/stop-watch.ts';
+import { startThread, terminate } from '#kernel/threads.ts';
 
 /** How often the main thread has to show that it goes on, in milliseconds. */
 export const goesOnEveryMs = 2_000;
@@ -8,14 +9,6 @@ export const goesOnEveryMs = 2_000;
 export interface MainStopGuard extends StopGuard {
   /** To be called often enough: the main thread goes on. */
   goesOn(): void;
-  /** Resolves when no thread of it is starting. The process is not to end before. */
-  settled(): Promise<void>;
-}
-
-/** A thread that looks, and when it does: ended while it binds the C library it would abort the process. */
-interface GuardThread {
-  readonly worker: Worker;
-  readonly started: Promise<void>;
 }
 
 /**
@@ -27,17 +20,9 @@ export function guardStop(stop: AbortSignal): MainStopGuard | null {
   const shared = new SharedArrayBuffer(8);
   const state = new Int32Array(shared);
   const { tick, stopping } = stopGuardPlaces;
-  const starting = new Set<GuardThread>();
-  let own: GuardThread | null = start();
+  let own: Worker | null = startGuard(shared);
   let others = 0;
   stop.addEventListener('abort', () => Atomics.store(state, stopping, 1), { once: true });
-
-  function start(): GuardThread {
-    const thread = startThread(shared);
-    starting.add(thread);
-    void thread.started.then(() => starting.delete(thread));
-    return thread;
-  }
 
   return {
     shared,
@@ -49,29 +34,22 @@ export function guardStop(stop: AbortSignal): MainStopGuard | null {
       others += 1;
       const ended = own;
       own = null;
-      void ended?.started.then(async () => ended.worker.terminate());
+      if (ended !== null) void terminate(ended);
       let isOver = false;
       return {
         [Symbol.dispose]() {
           if (isOver) return;
           isOver = true;
           others -= 1;
-          if (others === 0) own = start();
+          if (others === 0) own = startGuard(shared);
         },
       };
-    },
-    async settled() {
-      for (const { worker, started } of starting) {
-        worker.ref();
-        await started;
-        worker.unref();
-      }
     },
   };
 }
 
-function startThread(shared: SharedArrayBuffer): GuardThread {
-  const worker = new Worker(new URL('./stop-guard-thread.ts', import.meta.url), {
+function startGuard(shared: SharedArrayBuffer): Worker {
+  const worker = startThread(new URL('./stop-guard-thread.ts', import.meta.url), {
     workerData: shared,
     name: 'stop guard',
     resourceLimits: { maxOldGenerationSizeMb: 16, maxYoungGenerationSizeMb: 1 },
@@ -79,9 +57,5 @@ function startThread(shared: SharedArrayBuffer): GuardThread {
   // A guard that cannot work is no reason to end.
   worker.on('error', () => {});
   worker.unref();
-  const started = new Promise<void>((resolve) => {
-    worker.once('message', () => resolve());
-    worker.once('exit', () => resolve());
-  });
-  return { worker, started };
+  return worker;
 }
