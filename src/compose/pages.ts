@@ -86,7 +86,7 @@ export function openPages(over: PagesOver) {
     /** What was counts differently from now on. */
     renewPast: () => past.renew(),
     // What is known from before the start, until the first rounds tell more.
-    seed: async () => board.seed(await history.now()),
+    seed: async (signal: AbortSignal) => board.seed(await history.now(undefined, undefined, signal)),
     of: (config: Config) => pagesOf(config, over, kept),
   };
 }

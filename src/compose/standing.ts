@@ -23,6 +23,7 @@ import { type ChangeKeeper, createChangeKeeper } from '#history/changes.ts';
 import { createMeasurementKeeper, type MeasurementKeeper } from '#history/measurements.ts';
 import type { HistoryReader } from '#history/reader.ts';
 import { observeLateness } from '#kernel/lateness.ts';
+import type { Log } from '#kernel/log.ts';
 import { exposedAdvice } from '#kernel/private-files.ts';
 import type { Outbox } from '#monitor/notify/outbox.ts';
 import type { Runs } from '#service/runs.ts';
@@ -109,7 +110,7 @@ export async function openStanding(
   };
   const served = await openWeb(config, webParts, started);
   const { board } = served.pages;
-  const seed = () => served.pages.seed().catch((err: unknown) => log.error({ err }, 'cannot read history'));
+  const seed = seederOf(served.pages, started, log);
   if (sharing !== null) void seed();
   const rest = started.move();
 
@@ -165,6 +166,19 @@ export async function openStanding(
     committed: served.committed,
     applied: (writes) => following?.applied(writes, { config, metrics, pages: served.pages }),
     [Symbol.asyncDispose]: async () => rest.disposeAsync(),
+  };
+}
+
+/** Has pages show what is known from before the start; it stops reading when `open` is disposed, before the store is closed. */
+function seederOf(pages: Web['pages'], open: AsyncDisposableStack, log: Log): () => Promise<void> {
+  const closing = new AbortController();
+  open.defer(() => closing.abort());
+  return async () => {
+    try {
+      await pages.seed(closing.signal);
+    } catch (err) {
+      if (!closing.signal.aborted) log.error({ err }, 'cannot read history');
+    }
   };
 }
 

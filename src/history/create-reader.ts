@@ -66,11 +66,12 @@ export function createReader({ source, targets, clock }: ReaderOptions): History
   }
 
   return {
-    now: async (of, page) =>
+    now: async (of, page, signal) =>
       targetsNow(
         source,
         onPage(known(of), page, ({ name }) => name),
         clock,
+        signal,
       ),
     async rounds(target, { before = clock.now() + 1, limit }) {
       return lastRounds(source, target, { before, limit });

@@ -9,6 +9,7 @@ export async function targetsNow(
   source: HistorySource,
   targets: readonly HistoryTarget[],
   clock: Clock,
+  signal?: AbortSignal,
 ): Promise<readonly TargetNow[]> {
   const periods = source.newestPeriods();
   const at = clock.now();
@@ -27,7 +28,7 @@ export async function targetsNow(
       round,
       incidents: open.filter((incident) => incident.target === target.name).toReversed(),
     });
-    await nextTurn();
+    await nextTurn(undefined, { signal });
   }
   return all;
 }

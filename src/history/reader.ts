@@ -11,7 +11,7 @@ import type { Latency, OutcomeCounts } from './tally.ts';
 /** How things were. A round that ended within the last second may be missing; beside a daemon, a healthy one of the last three. */
 export interface HistoryReader {
   /** Every configured target as it is now, or those of a selection, or of a page of it, by name. */
-  now(of?: Selection, page?: TargetPage): Promise<readonly TargetNow[]>;
+  now(of?: Selection, page?: TargetPage, signal?: AbortSignal): Promise<readonly TargetNow[]>;
   /** The newest rounds before `before` (default: now) with all votes, the newest first; at most `limit`, and at most 7 days back. */
   rounds(target: string, options: { readonly before?: number; readonly limit: number }): Promise<readonly PastRound[]>;
   /** The figures of a span, of all targets of the selection together. */
