@@ -17,6 +17,8 @@ export function startThread(module: URL, options: WorkerOptions): Worker {
   const bindings = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
   setEnvironmentData(key, bindings.buffer);
   const worker = new Worker(module, options);
+  // It has its copy. What binds in this thread, and other threads, would be counted as that one.
+  setEnvironmentData(key, undefined);
   bindingsOf.set(worker, bindings);
   worker.once('exit', () => {
     bindingsOf.delete(worker);
@@ -55,7 +57,7 @@ function forbid(bindings: Int32Array<SharedArrayBuffer>): number {
 /** Keeps this thread from being ended until the result is disposed. If it is being ended, that happens in here. */
 export function beginBinding(): Disposable {
   const shared = getEnvironmentData(key);
-  // Nothing ends the main thread.
+  // Nothing ends the main thread, or a thread that was started otherwise.
   if (!(shared instanceof SharedArrayBuffer)) return { [Symbol.dispose]: () => {} };
   const bindings = new Int32Array(shared);
   for (;;) {
