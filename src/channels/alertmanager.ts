@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { createInTurn, type SerialRunner } from '#kernel/concurrency.ts';
 import { FilePath } from '#kernel/file-path.ts';
 import { WebUrl } from '#kernel/url.ts';
-import { type Incident, type LaterCause, latestCause } from '#monitor/judge/incident.ts';
+import { type Incident, type LaterCause, latestCause, sentenceStart } from '#monitor/judge/incident.ts';
 import type { Channel, IncidentLink, DeliveryReceipt } from '#monitor/notify/channel.ts';
 import type { DeliveryPolicy } from '#monitor/notify/delivery-policy.ts';
 import type { ChannelType } from './channel.ts';
@@ -129,7 +129,7 @@ function alertOf(incident: Incident, { own, link, summary, startsAt, endsAt, upd
       ...(update === undefined ? {} : { update: String(update) }),
     },
     annotations: {
-      summary: `${target} ${wording.is}: ${summary}`,
+      summary: `${sentenceStart(incident)} ${wording.is}: ${summary}`,
       description: `${subject}: ${condition}`,
       incident: id,
     },

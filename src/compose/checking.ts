@@ -18,6 +18,7 @@ import { formatRunName } from '#protocol/run-name.ts';
 import { createRuns, joinTransports, type Runs } from '#service/runs.ts';
 import type { HubAbsence as WatchingAbsence } from '#service/catch-up.ts';
 import { WatchService } from '#service/watching.ts';
+import type { OverloadedNode } from '#service/watching-nodes.ts';
 import type { Store } from '#store/sqlite.ts';
 import type * as DirectModule from '#transport/nats/direct.ts';
 import type { NatsTransport } from '#transport/nats/hub.ts';
@@ -52,8 +53,8 @@ export interface CheckRunner {
   hub(): { readonly servers: readonly string[]; trouble(): string | null; excess(): string | null } | null;
   /** Why rounds were skipped within the last minute, in words; null if none was. */
   overload(): string | null;
-  /** Which nodes had more to check than they could within the last minute, in words; null if none had. */
-  nodeOverload(): string | null;
+  /** Nodes that had more to check within the last minute than they could manage, those that left out the most first. */
+  overloadedNodes(): readonly OverloadedNode[];
   nodes(): ReturnType<MetricsSources['nodes']>;
   /** The same with everything that is known of them. */
   statuses(): readonly NodeStatus[];
@@ -152,7 +153,7 @@ async function checkHere(
         ? null
         : { servers: nats.servers, trouble: () => remote.trouble(), excess: () => remote.excess() },
     overload: () => watching.overload(),
-    nodeOverload: () => watching.nodeOverload(),
+    overloadedNodes: () => watching.overloadedNodes(),
     stored(run) {
       watching.stored(run);
       remote?.stored(run);
@@ -240,7 +241,7 @@ async function checkThere(
     runs: null,
     hub: () => null,
     overload: () => null,
-    nodeOverload: () => null,
+    overloadedNodes: () => [],
     stored: () => {},
     runner: watchByRuns(client, environment.clock, environment.log),
     nodes: () => client.nodes().map((info) => ({ info, up: true, eventLoopLagSeconds: null })),

@@ -4,12 +4,13 @@ import type { Clock } from '#kernel/clock.ts';
 import { type TroubleSource, watchTroubles } from '#monitor/suppress/troubles.ts';
 import { ownBudget, ownDatabase, ownHub, ownNats, ownNodeOverload, ownOverload } from '#monitor/judge/incident.ts';
 import type { Monitor } from '#monitor/monitor.ts';
+import { countOf } from '#kernel/text.ts';
 import { dayMs } from '#kernel/units.ts';
 import type { Store } from '#store/sqlite.ts';
 
 export interface OwnIncidentSources {
   readonly store: Pick<Store, 'health'>;
-  readonly checking: Pick<CheckRunner, 'hub' | 'overload' | 'nodeOverload'>;
+  readonly checking: Pick<CheckRunner, 'hub' | 'overload' | 'overloadedNodes'>;
   readonly monitor: Pick<Monitor, 'troubled' | 'openIncidents'>;
   /** What is wrong with the other hubs; null if this is the only one. */
   readonly hubs: HubTroubles | null;
@@ -48,11 +49,11 @@ export function watchOurselves(
       reason: () => checking.hub()?.excess() ?? null,
       ...ofBudget,
     },
-    { name: ownOverload, which: () => 'what nodes see', reason: () => checking.overload(), ...ofOverload },
+    { name: ownOverload, which: () => 'Watchpost', reason: () => checking.overload(), ...ofOverload },
     {
       name: ownNodeOverload,
-      which: () => 'what nodes watch',
-      reason: () => checking.nodeOverload(),
+      which: () => checking.overloadedNodes()[0]?.node ?? '',
+      reason: () => leftOutBy(checking.overloadedNodes()),
       ...ofOverload,
     },
   ];
@@ -62,6 +63,12 @@ export function watchOurselves(
     wasReported: (name) => monitor.openIncidents().some(({ target }) => target === name),
     report: (trouble) => monitor.troubled(trouble),
   });
+}
+
+function leftOutBy([worst, ...others]: ReturnType<CheckRunner['overloadedNodes']>): string | null {
+  if (worst === undefined) return null;
+  const rest = others.map(({ node, checks }) => `, ${node} ${countOf(checks, 'check')}`).join('');
+  return `${worst.node} left out ${countOf(worst.checks, 'check')} in the last minute${rest}`;
 }
 
 // One that answers no more for so long was taken away: the log is kept for 48 hours, and it would begin anew.

@@ -111,7 +111,7 @@ export async function openReplaceableChecking(
     notReady: () => current().notReady(),
     hub: () => current().hub(),
     overload: () => current().overload(),
-    nodeOverload: () => current().nodeOverload(),
+    overloadedNodes: () => current().overloadedNodes(),
     stored: (run) => current().stored(run),
     async prepare(next) {
       if (isSame(wanted, partsOf(next))) return () => {};

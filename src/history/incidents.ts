@@ -54,6 +54,8 @@ export interface PastDelivery {
 
 /** An incident with all that is known of it. */
 export interface IncidentDetail extends PastIncident {
+  /** How it is talked about: "is down", "was down". */
+  readonly wording: { readonly is: string; readonly was: string };
   readonly votes: readonly PastVote[];
   readonly closingVotes: readonly PastVote[] | null;
   /** Later causes, if they differ. */

@@ -1,5 +1,6 @@
 import type { Clock } from '#kernel/clock.ts';
 import type { Log } from '#kernel/log.ts';
+import { countOf } from '#kernel/text.ts';
 import type { DueSpan, Observation } from '#protocol/watching.ts';
 import { createGrant, type GrantedIntake } from './grant.ts';
 import type { TargetWatch } from './target-watch.ts';
@@ -90,10 +91,10 @@ export function createOverload(clock: Clock, log: Log, intake: () => GrantedInta
     reason() {
       const [left, skipped] = [rounds.sum(), results.sum()];
       const parts = [
-        ...(left === 0 ? [] : [`${left} rounds of the last minute were left out`]),
-        ...(skipped === 0 ? [] : [`${skipped} healthy results of the last minute were skipped`]),
+        ...(left === 0 ? [] : [countOf(left, 'round')]),
+        ...(skipped === 0 ? [] : [countOf(skipped, 'result')]),
       ];
-      return parts.length === 0 ? null : `more comes in than can be judged: ${parts.join(', ')}`;
+      return parts.length === 0 ? null : `${parts.join(' and ')} of healthy targets left out in the last minute`;
     },
   };
 }

@@ -1,9 +1,14 @@
 import type { Clock } from '#kernel/clock.ts';
-import { countOf } from '#kernel/text.ts';
 import type { PassedChecks } from '#protocol/watching.ts';
 import { DueSpans } from './due-spans.ts';
 import { createMinuteCount, type MinuteCount } from './minute-count.ts';
 import type { NodeStatus, Transport } from './ports.ts';
+
+/** A node that has more to check than it can manage, and how many checks it left out within the last minute. */
+export interface OverloadedNode {
+  readonly node: string;
+  readonly checks: number;
+}
 
 /** The nodes of a transport as they were at the last look. */
 export class WatchingNodes {
@@ -45,14 +50,14 @@ export class WatchingNodes {
     lately.add(checks);
   }
 
-  /** Which nodes had more to check than they could within the last minute, in words; null if none had. */
-  overload(): string | null {
-    const parts = [...this.#passedLately].flatMap(([node, lately]) => {
+  /** Nodes that had more to check within the last minute than they could manage, those that left out the most first. */
+  overloaded(): readonly OverloadedNode[] {
+    const found = [...this.#passedLately].flatMap(([node, lately]) => {
       const checks = lately.sum();
       if (checks === 0) this.#passedLately.delete(node);
-      return checks === 0 ? [] : [`node ${node} left out ${countOf(checks, 'check')} of the last minute`];
+      return checks === 0 ? [] : [{ node, checks }];
     });
-    return parts.length === 0 ? null : `more is due than can be checked: ${parts.join(', ')}`;
+    return found.toSorted((a, b) => b.checks - a.checks);
   }
 
   /** Whether it may have passed over what was due then. */

@@ -162,8 +162,8 @@ export class WatchService implements Disposable {
   /** Why rounds were shed within the last minute, in words; null if none was. */
   readonly overload = () => this.#overload.reason();
 
-  /** Which nodes had more to check than they could within the last minute, in words; null if none had. */
-  readonly nodeOverload = () => this.#nodes.overload();
+  /** Nodes that had more to check within the last minute than they could manage, those that left out the most first. */
+  readonly overloadedNodes = () => this.#nodes.overloaded();
 
   /** To be called when a round is stored, by its name. */
   readonly stored = (round: string) => this.#storedRounds.stored(round);

@@ -35,10 +35,11 @@ export function readIncident(database: Database.Database, id: string): IncidentD
   if (row === undefined) return null;
   const { target, ...own } = row;
   const incident = incidentOf(target, own);
-  const { votes, closingVotes, timeline } = incident;
+  const { votes, closingVotes, timeline, wording } = incident;
   const laterCauses = incident.laterCauses.map(({ at, cause }) => ({ at, cause }));
   return {
     ...pastOf(incident),
+    wording: { is: wording.is, was: wording.was },
     votes,
     closingVotes,
     laterCauses,

@@ -92,7 +92,7 @@ function addRest(app: FastifyInstance, history: HistoryReader, spanOf: SpanOf): 
   app.get<{ Params: { '*': string } }>('/api/v1/incidents/*', async (request, reply) => {
     const incident = await history.incident(request.params['*']);
     if (incident === null) return reply.code(404).send(errorBody('not_found', 'there is no such incident'));
-    const { evidence, ...rest } = incident;
+    const { evidence, wording: _, ...rest } = incident;
     const shown = timesOf({ ...rest, deliveries: incident.deliveries.map(deliveryOf) });
     return answer(request, reply, { ok: 1, incident: { ...Object(shown), evidence: shownEvidence(evidence) } });
   });

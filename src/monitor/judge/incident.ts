@@ -1,4 +1,5 @@
 import { type FailureCode, type FailureSource, ownNodeName, shownNode } from '#checks/index.ts';
+import { singleLine } from '#kernel/text.ts';
 import type { Severity } from './rule.ts';
 import type { Judgement, RuleWording } from './rules/kind.ts';
 import type { VerdictStatus } from './verdict.ts';
@@ -36,6 +37,17 @@ export function isAboutUs(target: string): boolean {
     target.startsWith(ownNode) ||
     target.startsWith(ownAbsentNode)
   );
+}
+
+/** What sentences about an incident begin with: its target, or what it is about if that is ours. */
+export function nameInSentences({ target, subject }: Pick<Incident, 'target' | 'subject'>): string {
+  return isAboutUs(target) ? singleLine(subject) : singleLine(target, 80);
+}
+
+/** The same at the beginning of a sentence: names of targets stay as they are. */
+export function sentenceStart(incident: Pick<Incident, 'target' | 'subject'>): string {
+  const name = nameInSentences(incident);
+  return isAboutUs(incident.target) ? `${name.charAt(0).toUpperCase()}${name.slice(1)}` : name;
 }
 
 /** How Watchpost itself is called as a voter: it votes on what calls it. */

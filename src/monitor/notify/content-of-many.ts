@@ -2,7 +2,7 @@ import { singleLine } from '#kernel/text.ts';
 import { describeDuration } from '#kernel/units.ts';
 import { formatSpan, formatTime } from '#kernel/zoned-time.ts';
 import type { MessageKind } from '../judge/delivery.ts';
-import { type Incident, isAboutUs, isOwnVote, latestCause } from '../judge/incident.ts';
+import { type Incident, isAboutUs, isOwnVote, latestCause, nameInSentences } from '../judge/incident.ts';
 import { cells, type ContentCell, type ContentTable } from './content-tables.ts';
 import {
   closedInWords,
@@ -142,18 +142,19 @@ function countsOf(
   parts: readonly MessagePart[],
   phrase: (part: MessagePart) => readonly [one: string, many: string],
 ): string {
-  const counts = new Map<string, { one: string; many: string; targets: Set<string> }>();
+  const counts = new Map<string, { one: string; many: string; targets: Map<string, string> }>();
   for (const part of parts) {
     const [one, many] = phrase(part);
-    const known = counts.get(many) ?? { one, many, targets: new Set() };
-    known.targets.add(part.incident.target);
+    const known = counts.get(many) ?? { one, many, targets: new Map() };
+    known.targets.set(part.incident.target, nameInSentences(part.incident));
     counts.set(many, known);
   }
   return [...counts.values()]
     .map(({ one, many, targets }) => {
       const [only] = targets;
       if (targets.size > 1 || only === undefined) return `${targets.size} targets ${many}`;
-      return isAboutUs(only) ? `${only} ${one}` : `1 target ${one}`;
+      const [target, name] = only;
+      return isAboutUs(target) ? `${name} ${one}` : `1 target ${one}`;
     })
     .join(', ');
 }

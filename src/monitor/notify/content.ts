@@ -4,7 +4,7 @@ import { singleLine } from '#kernel/text.ts';
 import { describeDuration } from '#kernel/units.ts';
 import { formatSpan, formatTime, timesInZone } from '#kernel/zoned-time.ts';
 import type { MessageKind } from '../judge/delivery.ts';
-import { type RecipientAddress, type Incident, latestCause, type VoteLine } from '../judge/incident.ts';
+import { type RecipientAddress, type Incident, latestCause, sentenceStart, type VoteLine } from '../judge/incident.ts';
 import { evidenceOf } from './evidence-lines.ts';
 import { type ContentTable, type Tone, verdictTable, voteTables } from './content-tables.ts';
 import type { MessagePart } from './message-part.ts';
@@ -67,6 +67,7 @@ function plainContentOf(whole: MessagePart, options: ContentOptions): MessageCon
   const tone = toneOf(incident);
   const words = incident.wording;
   const target = singleLine(incident.target, 80);
+  const name = sentenceStart(incident);
   const saw = votesInWords(incident.votes);
   const cause = `${singleLine(incident.cause)}${saw}`;
   const isRemoved = isClosed(incident) || [sent, ...merged].some((one) => one.kind === 'closed');
@@ -99,7 +100,7 @@ function plainContentOf(whole: MessagePart, options: ContentOptions): MessageCon
         ...acknowledge,
         tone,
         subject: subjectOf(words.word, target, incident.cause, withDoubt(saw, incident)),
-        headline: factOf(incident) ?? `${target} ${withDoubt(words.is, incident)}: ${cause}`,
+        headline: factOf(incident) ?? `${name} ${withDoubt(words.is, incident)}: ${cause}`,
         facts: [what, since, ['Confirmed', formatTime(incident.openedAt, zone)], ...then, ...common],
         remarks: [...doubtsOf([incident], zone), ...lateness(part), ...shared.remarks],
         tables: voteTables('Who saw what', incident.votes, words),
@@ -117,7 +118,7 @@ function plainContentOf(whole: MessagePart, options: ContentOptions): MessageCon
           `${still(words.is).replace(/^is /, '')}${afterTime}: ${latestCause(incident)}`,
           saw,
         ),
-        headline: `${target} ${still(words.is)}${afterTime}: ${singleLine(latestCause(incident))}${saw}`,
+        headline: `${name} ${still(words.is)}${afterTime}: ${singleLine(latestCause(incident))}${saw}`,
         remarks: [`This is reminder ${sent.number}.`, ...shared.remarks],
         facts: [what, since, ...common],
         tables: [...voteTables('Who sees what now', options.seenNow?.(incident) ?? [], words), ...before],
@@ -127,7 +128,7 @@ function plainContentOf(whole: MessagePart, options: ContentOptions): MessageCon
         ...shared,
         tone: 'good',
         subject: subjectOf('RESOLVED', target, `${words.again}${afterTime}`),
-        headline: `${target} is ${words.again}${afterTime}`,
+        headline: `${name} is ${words.again}${afterTime}`,
         facts: past,
         tables: [...after, ...before, ...verdictTable(incident, zone)],
       };
@@ -136,7 +137,7 @@ function plainContentOf(whole: MessagePart, options: ContentOptions): MessageCon
         ...shared,
         tone: 'unsure',
         subject: subjectOf('CLOSED', target, `${closedInWords(incident)}; it ${words.was} for ${lasted}`),
-        headline: `${target} is ${closedInWords(incident)}; it ${words.was} until then, for ${lasted}`,
+        headline: `${name} is ${closedInWords(incident)}; it ${words.was} until then, for ${lasted}`,
         facts: past,
         tables: [...before, ...verdictTable(incident, zone)],
       };
@@ -152,7 +153,7 @@ function plainContentOf(whole: MessagePart, options: ContentOptions): MessageCon
           target,
           `${was} ${between}${trouble === null || part.mayBeKnown ? '' : '; this mail was delayed'}`,
         ),
-        headline: `${target} ${was} ${between} and is ${isRemoved ? closedInWords(incident) : words.again}`,
+        headline: `${name} ${was} ${between} and is ${isRemoved ? closedInWords(incident) : words.again}`,
         remarks: [...suppressionRemarks(incident), ...delay(part), ...shared.remarks],
         facts: past,
         tables: [...after, ...before, ...verdictTable(incident, zone)],
@@ -176,11 +177,12 @@ export function closedInWords({ closing, rule }: Incident): string {
 function updateOf({ incident, sent }: MessagePart): Pick<MessageContent, 'tone' | 'subject' | 'headline' | 'tables'> {
   const { wording, laterCauses } = incident;
   const target = singleLine(incident.target, 80);
+  const name = sentenceStart(incident);
   const now = laterCauses.find(({ number }) => number === sent.number)?.cause ?? latestCause(incident);
   return {
     tone: toneOf(incident),
     subject: subjectOf(wording.word, target, `now ${now}`),
-    headline: `${target} ${still(wording.is)}, for another reason: ${singleLine(now)}`,
+    headline: `${name} ${still(wording.is)}, for another reason: ${singleLine(now)}`,
     tables: [],
   };
 }

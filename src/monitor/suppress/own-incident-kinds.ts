@@ -19,19 +19,22 @@ import {
 import { incidentIdOf } from '../judge/rule-state.ts';
 import type { ConnectivityChange } from './connectivity.ts';
 import {
+  absence,
   clockSet,
   degraded,
+  hubOverloaded,
   leaderless,
   loss,
+  nodeOverloaded,
   suspicion,
-  unchecked,
   unjudged,
   unread,
+  unreachable,
   unwritable,
 } from './own-incident-wordings.ts';
 import type { TrustChange } from './quarantine.ts';
 
-// The wording of our own incidents.
+// The wording of our own incidents. Sentences begin with their subjects: "The database watchpost.db cannot be written".
 
 /** A node that is offline since `since`, or is back since then: then there is no reason. */
 export interface NodeAbsence {
@@ -85,7 +88,7 @@ export function absenceIncident(node: NodeInfo, since: number, reason: string, n
     target: ownAbsentNode + node.name,
     rule: 'absent',
     severity: 'warning',
-    wording: loss,
+    wording: absence,
     subject: subjectOf(node),
     condition: 'has been offline for long; its votes are unknown until it is back',
     startedAt: since,
@@ -98,7 +101,7 @@ export function serviceIncident(url: string, since: number, reason: string, now:
     target: ownService,
     rule: 'away',
     severity: 'warning',
-    wording: loss,
+    wording: unreachable,
     subject: `the check service ${singleLine(url, 200)}`,
     condition: 'no check could be run there for long; its targets are unknown until it is back',
     startedAt: since,
@@ -115,7 +118,7 @@ export function connectivityIncident(
     rule: 'connectivity',
     severity: 'critical',
     wording: loss,
-    subject: 'what every node reaches from here',
+    subject: 'the network connectivity of every node',
     condition:
       'no node sees any target up; what is down is notified when others are seen up again, or with this doubt after some minutes',
     startedAt: since,
@@ -131,8 +134,8 @@ export function backlogIncident({ from, targets, dropped = [] }: UnjudgedRounds,
     rule: 'unjudged',
     severity: 'warning',
     wording: unjudged,
-    subject: 'what nodes saw while the monitor was away',
-    condition: `${late === '' ? 'what a node could not keep is not in the history' : 'it could not be judged within a minute of the start; it is in the history'}, and what began and ended then is not notified`,
+    subject: 'Watchpost',
+    condition: `${late === '' ? 'what a node could not keep is not in the history' : 'what nodes saw while the monitor was away could not be judged within a minute of the start; it is in the history'}, and what began and ended then is not notified`,
     startedAt: from,
     cause: [late, lost].filter(Boolean).join('; '),
   });
@@ -157,10 +160,10 @@ const troubles = {
   [ownOverload]: {
     rule: 'overload',
     severity: 'warning',
-    wording: unjudged,
-    what: 'part of',
+    wording: hubOverloaded,
+    what: '',
     condition:
-      'more comes in than this machine can judge: healthy results are skipped, outages are not; have it check less often, or give it more processor time',
+      'more results come in than this machine can judge: some of targets that are up are left out, outages are still reported; raise "every", or give it more processor time',
   },
   [ownBudget]: {
     rule: 'budget',
@@ -173,10 +176,10 @@ const troubles = {
   [ownNodeOverload]: {
     rule: 'node_overload',
     severity: 'warning',
-    wording: unchecked,
-    what: 'part of',
+    wording: nodeOverloaded,
+    what: 'node',
     condition:
-      'a node has more to check than it can manage: each of its targets has its turn, less often than it is due; have it check less often or fewer targets, or give it more processor time',
+      'a node checks its targets less often than configured, and an outage that it alone sees is noticed later; raise "every", give it fewer targets, or more processor time',
   },
   [ownClock]: {
     rule: 'clock',
@@ -213,7 +216,7 @@ export function troubleIncident({ name, which, since }: Trouble, reason: string,
     rule,
     severity,
     wording,
-    subject: `${what} ${singleLine(which, 200)}`,
+    subject: singleLine(`${what} ${which}`, 220),
     condition,
     startedAt: since,
     cause: singleLine(reason),
@@ -244,7 +247,7 @@ const common = {
 } as const;
 
 function subjectOf({ name, city }: NodeInfo): string {
-  return `node ${name}${city === '' ? '' : `, ${city}`}`;
+  return `node ${name}${city === '' ? '' : ` in ${city}`}`;
 }
 
 const mostNamed = 5;

@@ -12,6 +12,26 @@ export const suspicion: RuleWording = {
   ended: 'was trusted again',
 };
 
+export const absence: RuleWording = {
+  word: 'OFFLINE',
+  noun: 'Offline',
+  is: 'is offline',
+  was: 'was offline',
+  again: 'back',
+  began: 'went offline',
+  ended: 'came back',
+};
+
+export const unreachable: RuleWording = {
+  word: 'OFFLINE',
+  noun: 'Offline',
+  is: 'cannot be reached',
+  was: 'could not be reached',
+  again: 'reachable again',
+  began: 'could not be reached any more',
+  ended: 'could be reached again',
+};
+
 export const loss: RuleWording = {
   word: 'OFFLINE',
   noun: 'Offline',
@@ -25,22 +45,37 @@ export const loss: RuleWording = {
 export const unwritable: RuleWording = {
   word: 'UNSTORED',
   noun: 'Not written',
-  is: 'is not written',
-  was: 'was not written',
-  again: 'written again',
-  began: 'was not written any more',
-  ended: 'was written again',
+  is: 'cannot be written',
+  was: 'could not be written',
+  again: 'writable again',
+  began: 'could not be written any more',
+  ended: 'could be written again',
 };
 
 export const unjudged: RuleWording = {
   word: 'UNJUDGED',
   noun: 'Not judged',
-  is: 'is not judged',
-  was: 'was not judged',
-  again: 'judged again',
-  began: 'was not judged any more',
-  ended: 'was judged again',
+  is: 'cannot judge part of what nodes saw',
+  was: 'could not judge part of what nodes saw',
+  again: 'judging again',
+  began: 'could not judge what nodes saw',
+  ended: 'judged again',
 };
+
+const overloaded = {
+  noun: 'Overloaded',
+  is: 'is overloaded',
+  was: 'was overloaded',
+  again: 'keeping up again',
+  began: 'was overloaded',
+  ended: 'kept up again',
+} as const;
+
+/** Too many results for the hub. */
+export const hubOverloaded: RuleWording = { word: 'UNJUDGED', ...overloaded };
+
+/** Too many checks for a node. */
+export const nodeOverloaded: RuleWording = { word: 'UNCHECKED', ...overloaded };
 
 export const unread: RuleWording = {
   word: 'UNREAD',
@@ -50,16 +85,6 @@ export const unread: RuleWording = {
   again: 'read again',
   began: 'was not read any more',
   ended: 'was read again',
-};
-
-export const unchecked: RuleWording = {
-  word: 'UNCHECKED',
-  noun: 'Not checked',
-  is: 'is not checked',
-  was: 'was not checked',
-  again: 'checked again',
-  began: 'was not checked any more',
-  ended: 'was checked again',
 };
 
 export const clockSet: RuleWording = {
@@ -87,7 +112,7 @@ export const leaderless: RuleWording = {
   noun: 'No leader',
   is: 'sees no leader',
   was: 'saw no leader',
-  again: 'sees a leader again',
+  again: 'in contact with a leader again',
   began: 'saw no leader any more',
   ended: 'saw a leader again',
 };

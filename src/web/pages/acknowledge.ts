@@ -1,7 +1,13 @@
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify';
 import { WatchpostError } from '#kernel/errors.ts';
 import { acceptsPages } from '#kernel/headers.ts';
-import { type RecipientAddress, type Incident, latestCause } from '#monitor/judge/incident.ts';
+import {
+  type RecipientAddress,
+  type Incident,
+  latestCause,
+  nameInSentences,
+  sentenceStart,
+} from '#monitor/judge/incident.ts';
 import { errorBody } from '#protocol/errors.ts';
 import { foreign, html, nothing } from './markup.ts';
 import type { PageSet } from './site.ts';
@@ -90,9 +96,9 @@ function named(names: readonly string[]): string {
 function inWords(incidents: readonly Incident[]): string {
   const [first] = incidents;
   if (first !== undefined && incidents.length === 1) {
-    return `${first.target} ${first.wording.is}: ${latestCause(first)}.`;
+    return `${sentenceStart(first)} ${first.wording.is}: ${latestCause(first)}.`;
   }
-  return `${incidents.length} incidents: ${named(incidents.map(({ target, wording }) => `${target} ${wording.is}`))}.`;
+  return `${incidents.length} incidents: ${named(incidents.map((one) => `${nameInSentences(one)} ${one.wording.is}`))}.`;
 }
 
 interface AcknowledgedIncidents {

@@ -1,5 +1,6 @@
 import { type EvidenceGathering, gatheringsOf } from '#history/evidence.ts';
 import type { IncidentDetail, PastDelivery } from '#history/incidents.ts';
+import { isAboutUs } from '#monitor/judge/incident.ts';
 import type { ShownState } from '../state/shown.ts';
 import { countVotes } from './target-texts.ts';
 import { evidenceTexts } from './evidence-texts.ts';
@@ -20,15 +21,21 @@ export interface TimelineEntry {
 export function timelineOf(incident: IncidentDetail): readonly TimelineEntry[] {
   const { timeline, laterCauses, startedAt, openedAt, endedAt, closing, held, acknowledged, cause } = incident;
   const words = texts.incident;
+  const isOwn = isAboutUs(incident.target);
   const entry = (at: number, text: string, detail: string | null = null): TimelineEntry => ({
     at,
     state: null,
     words: text,
     detail,
   });
-  const end = closing === null || closing === 'recovered' ? words.firstGood : words.closed[closing];
+  const end =
+    closing === null || closing === 'recovered'
+      ? isOwn
+        ? words.ownFirstGood
+        : words.firstGood
+      : words.closed[closing];
   return [
-    entry(startedAt, words.firstFailing, cause),
+    entry(startedAt, isOwn ? words.ownFirstFailing : words.firstFailing, cause),
     entry(openedAt, held === null ? words.openedNow : words.openedHeld, held),
     ...timeline.map(({ at, status, ...counts }) => ({ at, state: status, words: countVotes(counts), detail: null })),
     ...laterCauses.map((later) => entry(later.at, words.nowBecause, later.cause)),

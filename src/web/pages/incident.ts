@@ -2,6 +2,7 @@ import { shownNode } from '#checks/index.ts';
 import type { IncidentDetail, PastDelivery, PastVote } from '#history/incidents.ts';
 import type { PastRound } from '#history/reader.ts';
 import { describeDuration, formatSeconds } from '#kernel/units.ts';
+import { isAboutUs, sentenceStart } from '#monitor/judge/incident.ts';
 import { about, codeLink } from './docs-links.ts';
 import { evidenceSection } from './evidence.ts';
 import { isNeedless, timelineOf } from './incident-timeline.ts';
@@ -23,18 +24,20 @@ export interface IncidentValue {
 
 /** What happened and who knows of it, in two sentences. */
 export function incidentSentence({ incident, now }: Pick<IncidentValue, 'incident' | 'now'>): string {
-  const { target, word, startedAt, endedAt, cause, votes, deliveries } = incident;
+  const { target, word, wording, startedAt, endedAt, cause, votes, deliveries } = incident;
   const down = votes.filter(({ status }) => status === 'down').length;
   const notified = deliveries.filter(({ kind, state: one }) => kind === 'opened' && one === 'sent');
   const [first] = notified;
+  const isOpen = endedAt === null;
   return texts.incident.sentence({
     target,
     word,
+    own: isAboutUs(target) ? `${sentenceStart(incident)} ${isOpen ? wording.is : wording.was}` : null,
     cause,
     down,
     all: votes.length,
     lasted: describeDuration(Math.max(0, (endedAt ?? now) - startedAt)),
-    isOpen: endedAt === null,
+    isOpen,
     notified:
       first === undefined
         ? null
@@ -50,18 +53,25 @@ export function incidentContent(value: IncidentValue): Markup {
   const { incident, silence, mayAct } = value;
   const words = texts.incident;
   const { target, word, subject, condition, startedAt, openedAt, endedAt, severity, held, acknowledged } = incident;
+  // No node votes on us.
+  const isOwn = isAboutUs(target);
   const fact = (name: string, what: Markup | string) => html`<div><dt>${name}</dt><dd>${what}</dd></div>`;
   return html`<div data-part="head"><h1>${state(endedAt === null ? shapeOf(word) : 'up', '')} ${foreign(incidentSentence(value))}</h1>
-<p class="lead"><a href="${targetHref(target)}">${target}</a>, ${foreign(subject)}</p></div>
-<div class="paper" data-part="facts"><dl class="facts">${fact(words.rule, html`${condition}${about('rules', words.rule)}`)}${fact(words.severity, severity)}${fact(words.began, moment(startedAt))}${fact(words.opened, moment(openedAt))}${fact(words.ended, endedAt === null ? words.open : moment(endedAt))}${held === null ? nothing : fact(words.held, html`${held}${about('suppression', words.held)}`)}${acknowledged === null ? nothing : fact(words.acknowledged, html`${foreign(acknowledged.why)} ${moment(acknowledged.at)}`)}${silence === null ? nothing : fact(words.silenced, html`${foreign(silence.why)}, ${words.until} ${moment(silence.until)}`)}${incident.exclusions.map(({ from, to, why, target: of }) => fact(words.excluded, html`${foreign(why)}, ${moment(from)} ${words.until} ${moment(to)}${of === null ? ` (${words.allTargets})` : ''}`))}</dl></div>
+<p class="lead">${isOwn ? html`${target}` : html`<a href="${targetHref(target)}">${target}</a>`}, ${foreign(subject)}</p></div>
+<div class="paper" data-part="facts"><dl class="facts">${fact(words.rule, html`${condition}${about('rules', words.rule)}`)}${fact(words.severity, severity)}${fact(isOwn ? words.ownBegan : words.began, moment(startedAt))}${fact(words.opened, moment(openedAt))}${fact(words.ended, endedAt === null ? words.open : moment(endedAt))}${held === null ? nothing : fact(words.held, html`${held}${about('suppression', words.held)}`)}${acknowledged === null ? nothing : fact(words.acknowledged, html`${foreign(acknowledged.why)} ${moment(acknowledged.at)}`)}${silence === null ? nothing : fact(words.silenced, html`${foreign(silence.why)}, ${words.until} ${moment(silence.until)}`)}${incident.exclusions.map(({ from, to, why, target: of }) => fact(words.excluded, html`${foreign(why)}, ${moment(from)} ${words.until} ${moment(to)}${of === null ? ` (${words.allTargets})` : ''}`))}</dl></div>
 ${endedAt === null && mayAct ? actions(incident) : nothing}
-<div class="cols"><section><h2>${words.votesOpened}</h2>${voteTable(incident.votes)}</section>${incident.closingVotes === null ? nothing : html`<section><h2>${words.votesClosed}</h2>${voteTable(incident.closingVotes)}</section>`}</div>
+${isOwn ? nothing : votesOf(incident)}
 ${evidenceSection(incident.evidence)}
 <h2>${words.timeline}</h2><div data-part="timeline">${timeline(incident)}</div>
 <p class="row"><button class="quiet" type="button" data-copy="${words.postMortem.copied}" data-from="${postMortemHref(incident.id)}">${words.postMortem.copy}</button> <a href="${postMortemHref(incident.id)}">${words.postMortem.open}</a></p>
-<h2>${words.meanwhile}</h2><div data-part="rounds">${roundsMarkup(value)}</div>
+${isOwn ? nothing : html`<h2>${words.meanwhile}</h2><div data-part="rounds">${roundsMarkup(value)}</div>`}
 <h2>${words.deliveries}</h2><div data-part="deliveries">${deliveryTable(incident)}</div>
 <p class="small soft">${words.id} <span class="mono wrap">${incident.id}</span></p>`;
+}
+
+function votesOf(incident: IncidentDetail): Markup {
+  const words = texts.incident;
+  return html`<div class="cols"><section><h2>${words.votesOpened}</h2>${voteTable(incident.votes)}</section>${incident.closingVotes === null ? nothing : html`<section><h2>${words.votesClosed}</h2>${voteTable(incident.closingVotes)}</section>`}</div>`;
 }
 
 function actions({ id, target, acknowledged }: IncidentDetail): Markup {

@@ -3,6 +3,7 @@ import { evidenceInWords } from '#history/evidence.ts';
 import { singleLine } from '#kernel/text.ts';
 import { describeDuration } from '#kernel/units.ts';
 import { formatTime } from '#kernel/zoned-time.ts';
+import { isAboutUs } from '#monitor/judge/incident.ts';
 import { evidenceTexts } from './evidence-texts.ts';
 import { timelineOf } from './incident-timeline.ts';
 import { incidentSentence, type IncidentValue } from './incident.ts';
@@ -13,6 +14,7 @@ export function postMortemOf(value: Pick<IncidentValue, 'incident' | 'now'>, hre
   const { incident, now } = value;
   const { id, target, subject, condition, severity, startedAt, endedAt, votes } = incident;
   const words = texts.incident;
+  const isOwn = isAboutUs(target);
   const at = (moment: number) => formatTime(moment, 'UTC');
   const entries = timelineOf(incident);
   return [
@@ -20,7 +22,7 @@ export function postMortemOf(value: Pick<IncidentValue, 'incident' | 'now'>, hre
     '',
     `- **${words.postMortem.target}**: ${escaped(target)}, ${escaped(subject)}`,
     `- **${words.rule}**: ${escaped(condition)} (${severity})`,
-    `- **${words.began}**: ${at(startedAt)}`,
+    `- **${isOwn ? words.ownBegan : words.began}**: ${at(startedAt)}`,
     `- **${words.ended}**: ${endedAt === null ? words.open : at(endedAt)}`,
     `- **${words.postMortem.lasted}**: ${describeDuration(Math.max(0, (endedAt ?? now) - startedAt))}`,
     ...incident.exclusions.map(
@@ -37,6 +39,14 @@ export function postMortemOf(value: Pick<IncidentValue, 'incident' | 'now'>, hre
     }),
     '',
     ...evidenceLines(incident.evidence),
+    ...(isOwn ? [] : voteLines(votes)),
+    ...words.postMortem.headings.flatMap((heading) => [`## ${heading}`, '', '']),
+  ].join('\n');
+}
+
+function voteLines(votes: IncidentValue['incident']['votes']): readonly string[] {
+  const words = texts.incident;
+  return [
     `## ${words.votesOpened}`,
     '',
     `| ${texts.report.node} | ${texts.report.result} | ${words.what} |`,
@@ -46,8 +56,7 @@ export function postMortemOf(value: Pick<IncidentValue, 'incident' | 'now'>, hre
         `| ${escaped(shownNode(node))}, ${escaped(place)} | ${texts.states[status]} | ${escaped(message ?? '')} |`,
     ),
     '',
-    ...words.postMortem.headings.flatMap((heading) => [`## ${heading}`, '', '']),
-  ].join('\n');
+  ];
 }
 
 function evidenceLines(evidence: IncidentValue['incident']['evidence']): readonly string[] {

@@ -165,6 +165,8 @@ export const incidentTexts = {
   sentence(it: {
     target: string;
     word: string;
+    /** Of an incident of our own, what is or was wrong; null for one of a target. */
+    own: string | null;
     cause: string;
     down: number;
     all: number;
@@ -180,11 +182,13 @@ export const incidentTexts = {
       it.notified === null
         ? 'No notifications were sent.'
         : `${it.notified.who}${others} ${it.notified.others > 0 ? 'were' : 'was'} notified after ${it.notified.after}.`;
-    return `${it.target} ${length}: ${it.cause}${nodes}. ${notified}`;
+    const said = it.own === null ? `${it.target} ${length}` : `${it.own}, for ${it.lasted}${it.isOpen ? ' now' : ''}`;
+    return `${said}: ${it.cause}${nodes}. ${notified}`;
   },
   rule: 'Rule',
   severity: 'Severity',
   began: 'First failing round',
+  ownBegan: 'Began',
   opened: 'Opened',
   ended: 'Time',
   open: 'still open',
@@ -205,11 +209,13 @@ export const incidentTexts = {
   deliveries: 'Notifications',
   noDeliveries: 'None were sent.',
   firstFailing: 'first failing round',
+  ownFirstFailing: 'began',
   nowBecause: 'another cause',
   openedNow: 'incident opened',
   openedHeld: 'incident opened, notification suppressed',
   acknowledgedBy: 'acknowledged',
   firstGood: 'first good round; incident over',
+  ownFirstGood: 'over',
   closed: { unwatched: 'closed: no longer monitored', rule_removed: 'closed: the rule was removed' },
   sent: (kind: keyof typeof notice, number: number, who: string) =>
     `${notice[kind]}${nth(kind, number)} sent to ${who}`,

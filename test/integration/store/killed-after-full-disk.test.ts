@@ -97,7 +97,7 @@ function launch(world: World, path: string) {
   );
   watchOurselves(path, {
     store,
-    checking: { hub: () => null, overload: () => null, nodeOverload: () => null },
+    checking: { hub: () => null, overload: () => null, overloadedNodes: () => [] },
     monitor,
     hubs: null,
     clock,

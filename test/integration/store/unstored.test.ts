@@ -81,7 +81,7 @@ function launch(): void {
   );
   ourselves = watchOurselves(pathOf(), {
     store,
-    checking: { hub: () => null, overload: () => null, nodeOverload: () => null },
+    checking: { hub: () => null, overload: () => null, overloadedNodes: () => [] },
     monitor,
     hubs: null,
     clock,
@@ -261,7 +261,7 @@ test('that nothing can be stored is told once, and that it can again once it hol
   expect(ours()).toHaveLength(1);
   unlock();
   await clock.advance(2 * minute);
-  expect(ours()).toEqual([ours()[0], expect.stringMatching(/^\[RESOLVED\] own database: written again after /)]);
+  expect(ours()).toEqual([ours()[0], expect.stringMatching(/^\[RESOLVED\] own database: writable again after /)]);
   await end();
   launch();
   await clock.advance(10 * minute);

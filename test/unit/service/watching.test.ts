@@ -235,12 +235,14 @@ test('a vote that is missing because its node has more to check than it can says
   const due = createNextDue({ kind: 'every', everyMs: 60_000 }, 'shop')(clock.now()) ?? 0;
   await clock.advance(due - clock.now() + 100);
   see('us1', 'shop', due);
-  expect(watching.nodeOverload()).toBeNull();
+  expect(watching.overloadedNodes()).toEqual([]);
   passOver('de1', due - 100, due + 100, 2);
   passOver('de1', due - 100, due + 200);
-  expect(watching.nodeOverload()).toBe(
-    'more is due than can be checked: node de1 left out 3 checks of the last minute',
-  );
+  passOver('us1', due - 100, due - 50, 4);
+  expect(watching.overloadedNodes()).toEqual([
+    { node: 'us1', checks: 4 },
+    { node: 'de1', checks: 3 },
+  ]);
   await clock.advance(30_000);
   expect(rounds.map(({ votes }) => votes.map(({ node, outcome }) => [node.name, outcome.status]))).toEqual([
     [
@@ -253,7 +255,7 @@ test('a vote that is missing because its node has more to check than it can says
     failure: { code: 'busy', message: 'the node has more to check than it can manage' },
   });
   await clock.advance(60_000);
-  expect(watching.nodeOverload()).toBeNull();
+  expect(watching.overloadedNodes()).toEqual([]);
   watching[Symbol.dispose]();
 });
 

@@ -28,6 +28,7 @@ const incident: IncidentDetail = {
   rule: 'down',
   severity: 'critical',
   word: 'DOWN',
+  wording: { is: 'is down', was: 'was down' },
   subject: 'http https://shop.example.com/',
   condition: 'more than half of the nodes failing',
   cause: 'connection refused',
@@ -119,4 +120,25 @@ test('a silence is told with its reason and its end', () => {
 test('an incident of which nobody knows whether it is down does not look like down', () => {
   const shape = (word: string) => /<h1><span class="state (\w+)/.exec(pageOf({ word }, []))?.[1];
   expect([shape('DOWN'), shape('UNKNOWN')]).toEqual(['down', 'unknown']);
+});
+
+test('the page of an incident of our own says what is wrong, and has neither votes nor a page of a target', () => {
+  const own = {
+    id: 'own overload/overload/1',
+    target: 'own overload',
+    word: 'UNJUDGED',
+    wording: { is: 'is overloaded', was: 'was overloaded' },
+    subject: 'Watchpost',
+    cause: '812 rounds of healthy targets left out in the last minute',
+  };
+  const open = pageOf(own, []);
+  expect(open).toContain(
+    'Watchpost is overloaded, for 10h now: 812 rounds of healthy targets left out in the last minute.',
+  );
+  expect(open).not.toContain('/targets/');
+  expect(open).not.toContain('Votes');
+  expect(open).not.toContain('round;');
+  expect(pageOf({ ...own, endedAt: begun + 60 * minute, closing: 'recovered' }, [])).toContain(
+    'Watchpost was overloaded, for 1h: 812 rounds',
+  );
 });

@@ -26,6 +26,7 @@ const incident: IncidentDetail = {
   rule: 'down',
   severity: 'critical',
   word: 'DOWN',
+  wording: { is: 'is down', was: 'was down' },
   subject: 'http https://shop.example.com/',
   condition: 'more than half of the nodes failing',
   cause: 'status 500 | <b>oops</b>',

@@ -107,14 +107,16 @@ test('what comes too late to be judged is in the history, and one mail says of w
   expect(channel.subjects).toEqual([]);
   for (const node of whole.nodes.values()) node.isLinked = true;
   await whole.arrive();
-  expect(channel.subjects).toEqual(['[RESOLVED] own backlog: was not judged 2026-01-01 00:05 to 00:15 UTC']);
+  expect(channel.subjects).toEqual([
+    '[RESOLVED] own backlog: could not judge part of what nodes saw 2026-01-01 00:05 to 00:15 UTC',
+  ]);
   const { headline, remarks, facts } = channel.attempts[0]?.message.content ?? {};
   expect({ headline, remarks, facts }).toMatchInlineSnapshot(`
     {
       "facts": [
         [
           "What",
-          "what nodes saw while the monitor was away",
+          "Watchpost",
         ],
         [
           "Not judged",
@@ -126,14 +128,14 @@ test('what comes too late to be judged is in the history, and one mail says of w
         ],
         [
           "Rule",
-          "unjudged: it could not be judged within a minute of the start; it is in the history, and what began and ended then is not notified",
+          "unjudged: what nodes saw while the monitor was away could not be judged within a minute of the start; it is in the history, and what began and ended then is not notified",
         ],
         [
           "Severity",
           "warning",
         ],
       ],
-      "headline": "own backlog was not judged 2026-01-01 00:05 to 00:15 UTC and is judged again",
+      "headline": "Watchpost could not judge part of what nodes saw 2026-01-01 00:05 to 00:15 UTC and is judging again",
       "remarks": [
         "This notification is late, for the monitor was away when it happened.",
         "It was over before this mail was sent.",

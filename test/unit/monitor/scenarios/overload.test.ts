@@ -6,18 +6,19 @@ import { startScenario, target } from '../../../support/scenario.ts';
 test('a hub that cannot judge everything says so once, as a warning, and once that it can again', async () => {
   await using scenario = await startScenario({ targets: [target('shop')] });
   await scenario.clock.advance(600_000);
-  const trouble = { name: ownOverload, which: 'what nodes see' } as const;
-  const reason = 'more comes in than can be judged: 812 rounds of the last minute were left out';
+  const trouble = { name: ownOverload, which: 'Watchpost' } as const;
+  const reason = '812 rounds of healthy targets left out in the last minute';
   scenario.monitor.troubled({ ...trouble, since: scenario.clock.now() - 60_000, reason });
   await scenario.clock.advance(600_000);
   expect(scenario.channel.subjects).toEqual([`[UNJUDGED] own overload: ${reason}`]);
-  const { facts } = scenario.channel.attempts[0]!.message.content;
-  expect(facts).toContainEqual(['What', 'part of what nodes see']);
+  const { facts, headline } = scenario.channel.attempts[0]!.message.content;
+  expect(headline).toBe(`Watchpost is overloaded: ${reason}`);
+  expect(facts).toContainEqual(['What', 'Watchpost']);
   expect(scenario.monitor.openIncidents()).toMatchObject([{ target: 'own overload', severity: 'warning' }]);
   scenario.monitor.troubled({ ...trouble, since: scenario.clock.now(), reason: null });
   await scenario.clock.advance(60_000);
   expect(scenario.channel.subjects.slice(1)).toEqual([
-    expect.stringMatching(/^\[RESOLVED\] own overload: judged again after /),
+    expect.stringMatching(/^\[RESOLVED\] own overload: keeping up again after /),
   ]);
   expect(scenario.monitor.openIncidents()).toEqual([]);
 });
@@ -31,7 +32,7 @@ test('a node that sends more than the hub reads is one warning, and one more onc
     checking: {
       hub: () => ({ servers: ['nats://a'], trouble: () => null, excess: () => excess }),
       overload: () => null,
-      nodeOverload: () => null,
+      overloadedNodes: () => [],
     },
     monitor: scenario.monitor,
     hubs: null,
@@ -52,10 +53,13 @@ test('a node that sends more than the hub reads is one warning, and one more onc
 test('a node that has more to check than it can manage is one warning, and one more once it can', async () => {
   await using scenario = await startScenario({ targets: [target('shop')] });
   await scenario.clock.advance(600_000);
-  let reason: string | null = 'more is due than can be checked: node de1 left out 812 checks of the last minute';
+  let nodes = [
+    { node: 'de1', checks: 812 },
+    { node: 'us1', checks: 1 },
+  ];
   using _ = watchOurselves('watchpost.db', {
     store: { health: () => ({ lastError: null }) as never },
-    checking: { hub: () => null, overload: () => null, nodeOverload: () => reason },
+    checking: { hub: () => null, overload: () => null, overloadedNodes: () => nodes },
     monitor: scenario.monitor,
     hubs: null,
     clock: scenario.clock,
@@ -63,11 +67,15 @@ test('a node that has more to check than it can manage is one warning, and one m
   await scenario.clock.advance(50_000);
   expect(scenario.channel.subjects).toEqual([]);
   await scenario.clock.advance(600_000);
+  const reason = 'de1 left out 812 checks in the last minute, us1 1 check';
   expect(scenario.channel.subjects).toEqual([`[UNCHECKED] own node overload: ${reason}`]);
+  expect(scenario.channel.attempts[0]?.message.content.headline).toBe(`Node de1 is overloaded: ${reason}`);
   expect(scenario.monitor.openIncidents()).toMatchObject([{ target: ownNodeOverload, severity: 'warning' }]);
-  reason = null;
+  nodes = [];
   await scenario.clock.advance(600_000);
   expect(scenario.channel.subjects.slice(1)).toEqual([
-    expect.stringMatching(/^\[RESOLVED\] own node overload: checked again after /),
+    expect.stringMatching(/^\[RESOLVED\] own node overload: keeping up again after /),
   ]);
+  const { headline } = scenario.channel.attempts[1]?.message.content ?? {};
+  expect(headline).toMatch(/^Node de1 is keeping up again after /);
 });
