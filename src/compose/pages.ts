@@ -35,6 +35,7 @@ import { type Docs, openDocs } from '#web/pages/docs.ts';
 import type { DevicePages } from '#web/pages/device-routes.ts';
 import type { TargetEdits } from '#web/pages/edit-routes.ts';
 import { boardOf } from './board.ts';
+import { shownOverload, watchOverload } from './shown-overload.ts';
 import { createMaintenanceAhead } from './maintenance-ahead.ts';
 import { createEdits } from './edits.ts';
 import { pageRoutes } from '#web/pages/routes.ts';
@@ -80,6 +81,11 @@ export function openPages(over: PagesOver) {
   const sessions = createSessions({ store, clock, random, failed });
   const notes = createNotes({ store, clock, random, pages: () => targetsByPage(inForce()) });
   const kept = { docs: openDocs(), board, past, sessions, notes, ahead: createMaintenanceAhead(over) };
+  const watching = watchOverload(
+    () => shownOverload(over.checking),
+    clock,
+    () => board.touch(),
+  );
   return {
     board,
     notes,
@@ -88,6 +94,7 @@ export function openPages(over: PagesOver) {
     // What is known from before the start, until the first rounds tell more.
     seed: async (signal: AbortSignal) => board.seed(await history.now(undefined, undefined, signal)),
     of: (config: Config) => pagesOf(config, over, kept),
+    [Symbol.dispose]: () => watching[Symbol.dispose](),
   };
 }
 
@@ -125,6 +132,7 @@ function pagesOf(config: Config, over: PagesOver, { docs, board, past, sessions,
       ...('status' in config.pages ? (['status'] as const) : []),
     ],
     hubs: over.hubsLine,
+    overload: () => shownOverload(checking),
   });
   const canCheck = (type: CheckTypeName) => service !== null && startableTypeNames.includes(type);
   const nodes = () => {
@@ -228,8 +236,9 @@ function monitorPages(
   }: Pick<Parameters<typeof monitorRoutes>[0], 'site' | 'board' | 'past' | 'access' | 'canCheck' | 'edits'>,
 ) {
   const map = () => mapPart(checking.statuses(), assets);
+  const overload = () => shownOverload(checking);
   const stream = { clock, version: () => board.version, onChange: (listener: () => void) => board.onChange(listener) };
-  const overview = overviewEvents({ board, past, map, reload: () => reloads()[0] ?? null, clock });
+  const overview = overviewEvents({ board, past, map, reload: () => reloads()[0] ?? null, overload, clock });
   const overviewStream = createStream({ ...stream, since: overview.since });
   return monitorRoutes({
     site,
@@ -241,6 +250,7 @@ function monitorPages(
     measuredOf: (target, span) => store.measured(target, span),
     nodes: () => checking.statuses(),
     reloads,
+    overload,
     silenceOf: (target) => silenceAt(silences(), target, clock.now()),
     actions: {
       acknowledge: async (incident, why) => controls().acknowledge(incident, why),

@@ -87,26 +87,28 @@ export async function openWeb(
   const { controls, routes } = controlsOf(() => upcoming.started(), { clock, random, unstored });
   const service = openService({ runs: () => checking.runs, store, retention, sharing, clock, random, log, started });
   const mailing = openSubscriptions({ store, inForce: upcoming.inForce, clock, random, log });
-  const pages = openPages({
-    checking,
-    assets: await loadAssets(),
-    inForce: upcoming.inForce,
-    openIncidents: () => upcoming.watching?.monitor.openIncidents() ?? following?.openIncidents() ?? [],
-    history,
-    controls: () => controls,
-    checkNow: async (spec) => service.checkNow(spec),
-    editor,
-    ...reloadsOf(upcoming),
-    store,
-    subscriptions: mailing.subscriptions,
-    devices: devices.pages,
-    hubsLine,
-    silences: () => upcoming.watching?.monitor.silences() ?? following?.silences() ?? [],
-    disagreementOf: (node) => metrics.disagreementOf(node),
-    clock,
-    random,
-    log,
-  });
+  const pages = started.use(
+    openPages({
+      checking,
+      assets: await loadAssets(),
+      inForce: upcoming.inForce,
+      openIncidents: () => upcoming.watching?.monitor.openIncidents() ?? following?.openIncidents() ?? [],
+      history,
+      controls: () => controls,
+      checkNow: async (spec) => service.checkNow(spec),
+      editor,
+      ...reloadsOf(upcoming),
+      store,
+      subscriptions: mailing.subscriptions,
+      devices: devices.pages,
+      hubsLine,
+      silences: () => upcoming.watching?.monitor.silences() ?? following?.silences() ?? [],
+      disagreementOf: (node) => metrics.disagreementOf(node),
+      clock,
+      random,
+      log,
+    }),
+  );
   const beats = beatsOf(upcoming, { onAnswered: (outcome) => metrics.beatAnswered(outcome), clock, log });
   const excluding = exclusionsOf({ upcoming, store, renewPages: () => pages.renewPast(), clock, random });
   const servedFor = (of: Config): WebChanges => {

@@ -23,8 +23,11 @@ async function leftOut(url: string): Promise<number> {
   return [...samplesOf(text)].reduce((sum, [series, count]) => sum + (isLeftOut(series) ? count : 0), 0);
 }
 
+/** Whether the overview says that the hub leaves out results. */
+const saysOverload = async (url: string) => (await (await fetch(url)).text()).includes('Watchpost is overloaded');
+
 test.skipIf(obstacle !== null)(
-  `a hub with too little of a processor leaves out healthy results, reports outages, also after its clock was set forward, blames no node, is sent nothing twice, and takes all again${obstacle === null ? '' : ` (${obstacle})`}`,
+  `a hub with too little of a processor leaves out healthy results, says so on the overview, reports outages, also after its clock was set forward, blames no node, is sent nothing twice, and takes all again${obstacle === null ? '' : ` (${obstacle})`}`,
   async () => {
     await using stack = new AsyncDisposableStack();
     const nats = stack.use(await startNats({ nodes: ['de1', 'us1'] }));
@@ -63,10 +66,11 @@ rules: { down: { rounds: 2, recover: 2 } }
       },
     });
     const outages = () => historyOf({ program }).incidents.filter(({ rule }) => rule === 'down');
-    expect([outages(), await leftOut(running.url)]).toEqual([[], 0]);
+    expect([outages(), await leftOut(running.url), await saysOverload(running.url)]).toEqual([[], 0, false]);
     {
       await using _ = starve(running.process, { runMs: 8, restMs: 292, of: 'main thread' });
       await running.logged(/^more comes in than can be judged/);
+      await eventually(60_000, async () => expect(await saysOverload(running.url)).toBe(true));
       await shop[Symbol.asyncDispose]();
       await eventually(100_000, () => expect(outages()).toHaveLength(1));
       clock.set(aheadMs);
@@ -85,6 +89,7 @@ rules: { down: { rounds: 2, recover: 2 } }
       );
       expect(votes?.['count']).toBe(2 * 2 * (targets + 2));
     });
+    await eventually(100_000, async () => expect(await saysOverload(running.url)).toBe(false));
     expect(await running.end('SIGTERM')).toEqual({ code: 0, signal: null });
     expect(outages()).toHaveLength(2);
     const { results } = historyOf({ program });

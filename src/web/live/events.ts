@@ -7,6 +7,7 @@ import { filtered, filterOf, groupOf, type OverviewFilter, sortOf } from '../pag
 import { incidentsPart } from '../pages/open-incidents.ts';
 import { groupHead, hasBudgets, overviewHead, overviewTitle, targetRow, wallTile } from '../pages/overview.ts';
 import type { PastKeeper } from '../pages/past.ts';
+import { overloadPart, type ShownOverload } from '../pages/overload.ts';
 import { type ReloadEntry, reloadPart } from '../pages/reloads.ts';
 import type { Board, LiveTarget } from '../state/board.ts';
 import { type ShownState, stateOf } from '../state/shown.ts';
@@ -26,6 +27,8 @@ export interface OverviewSources {
   readonly map: () => Markup;
   /** The last attempt to reload the configuration. */
   readonly reload: () => ReloadEntry | null;
+  /** What is overloaded at this moment. */
+  readonly overload: () => ShownOverload;
   readonly clock: Clock;
 }
 
@@ -41,9 +44,16 @@ interface OverviewPatch {
  * What of the overview changed: its title, the parts by name, and the rows or tiles of targets. A view is the query of a page, as
  * `queryOf` writes it; rows are compared and drawn once for all views. Those that have followed so far get differences, others whole rows.
  */
-export function overviewEvents({ board, past, map, reload, clock }: OverviewSources) {
+export function overviewEvents({ board, past, map, reload, overload, clock }: OverviewSources) {
   const parts = createPartMemory();
   const rows = createRowChanges((target) => past.of(target));
+
+  // A page may have been drawn while none was followed.
+  function overloadSince(at: PartVersions): Readonly<Record<string, string>> {
+    const text = String(overloadPart(overload()));
+    if (at.isNext) return parts.newer('overload', text, at);
+    return at.version === at.now ? {} : { overload: text };
+  }
 
   const since = (version: number, view: string, kind: 'missing' | 'next'): readonly StreamEvent[] => {
     const filter = filterOf(Object.fromEntries(new URLSearchParams(view)));
@@ -73,6 +83,7 @@ export function overviewEvents({ board, past, map, reload, clock }: OverviewSour
       ...parts.newer('incidents', String(incidentsPart({ incidents: board.openIncidents() })), at),
       ...parts.newer('map', String(map()), at),
       ...parts.newer('reload', String(reloadPart(reload())), at),
+      ...overloadSince(at),
     };
     if (filter.group !== '' && !isWall) {
       const touched = new Set(items.map((target) => groupOf(target, filter)));

@@ -19,6 +19,7 @@ import { html, nothing, shapeOf, state } from './markup.ts';
 import type { Frame } from './layout.ts';
 import { filterOf, type OverviewFilter, queryOf, viewOf } from './overview-filter.ts';
 import { drawRows, overviewContent, overviewSentence } from './overview.ts';
+import type { ShownOverload } from './overload.ts';
 import { createSharedDrawing } from './shared-drawing.ts';
 import type { Assets } from '../assets/assets.ts';
 import { type ReloadEntry, reloadsContent, reloadTitle } from './reloads.ts';
@@ -31,6 +32,8 @@ export interface MonitorPages extends TargetPages {
   readonly nodes: () => readonly { readonly info: NodeInfo; readonly online: boolean }[];
   /** The attempts to reload the configuration since the start, the newest first. */
   readonly reloads: () => readonly ReloadEntry[];
+  /** What is overloaded at this moment. */
+  readonly overload: () => ShownOverload;
   /** The silence that holds for a target now. */
   readonly silenceOf: (target: string) => IncidentValue['silence'];
   readonly actions: Actions;
@@ -80,6 +83,7 @@ function addOverview(app: FastifyInstance, pages: MonitorPages): void {
       filter,
       canAdd: pages.edits !== null,
       reload: pages.reloads()[0] ?? null,
+      overload: pages.overload(),
       canPush: pages.devices.recipients().length > 0,
     };
     await drawRows(value);

@@ -4,6 +4,7 @@ import { formatSeconds } from '#kernel/units.ts';
 import type { Assets } from '../assets/assets.ts';
 import { worldMap } from './map.ts';
 import { html, type Markup, nothing, state } from './markup.ts';
+import { overloadNotice, type ShownOverload } from './overload.ts';
 import { texts } from './texts.ts';
 
 /** A node, and what is known of it besides. */
@@ -25,7 +26,7 @@ export const nodesTitle = (nodes: readonly NodeValue[]): string =>
       .map(({ info, starting = false }) => ({ name: info.name, isStarting: starting })),
   );
 
-export function nodesContent(nodes: readonly NodeValue[], assets: Assets): Markup {
+export function nodesContent(nodes: readonly NodeValue[], assets: Assets, overload: ShownOverload): Markup {
   const words = texts.nodes;
   const columns = columnsOf(nodes);
   const worst = nodes.every(({ online }) => online) ? 'up' : nodes.some(({ online }) => online) ? 'partial' : 'down';
@@ -40,6 +41,7 @@ export function nodesContent(nodes: readonly NodeValue[], assets: Assets): Marku
       <h1>${state(nodes.length === 0 ? 'unknown' : worst, '')} ${nodesTitle(nodes)}</h1>
       <p class="lead">${words.lead}</p>
     </div>
+    ${overloadNotice(overload)}
     <div data-part="map">
       ${worldMap(
         nodes.map(({ info, online }) => ({ node: info, state: online ? 'up' : 'unknown' })),

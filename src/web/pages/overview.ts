@@ -26,6 +26,7 @@ import type { Past } from './past.ts';
 import { type ReloadEntry, reloadPart } from './reloads.ts';
 import { roundedDuration } from './target-texts.ts';
 import { incidentsPart } from './open-incidents.ts';
+import { noOverload, overloadNotice, type ShownOverload } from './overload.ts';
 import { texts } from './texts.ts';
 
 export interface OverviewValue {
@@ -39,6 +40,7 @@ export interface OverviewValue {
   readonly canAdd?: boolean;
   /** The last attempt to reload the configuration. */
   readonly reload?: ReloadEntry | null;
+  readonly overload?: ShownOverload;
   /** Whether notifications can be shown on devices. */
   readonly canPush?: boolean;
 }
@@ -83,6 +85,7 @@ export function overviewContent(value: OverviewValue, assets: Pick<Assets, 'worl
   const shown = filtered(targets, filter, value.past);
   const list = filter.view === 'wall' ? wall(shown) : table(shown, value);
   return html`${overviewHead(value)}
+${overloadNotice(value.overload ?? noOverload)}
 ${incidentsPart(value)}
 ${emptyOverview(value)}
 ${filters(value)}

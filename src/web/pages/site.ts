@@ -5,6 +5,7 @@ import { checkForm } from './check-form.ts';
 import type { HubsLine } from './hubs-texts.ts';
 import { document, type Frame } from './layout.ts';
 import { nodesContent, nodesTitle, type NodeValue } from './nodes.ts';
+import { noOverload, type ShownOverload } from './overload.ts';
 import { problemContent, type ProblemValue } from './problem.ts';
 import { isDone, reportCard, reportContent, reportHead, reportTitle, type ReportValue } from './report.ts';
 import { createCards } from './status-card.ts';
@@ -40,6 +41,8 @@ export interface SiteOptions {
   readonly places: Frame['places'];
   /** The line about the hubs as they are now; null if there is one hub. */
   readonly hubs?: (() => HubsLine) | null;
+  /** What is overloaded at this moment. Default: nothing. */
+  readonly overload?: () => ShownOverload;
 }
 
 /** Makes whole pages out of values. */
@@ -54,7 +57,13 @@ export interface PageSet extends ServicePages {
   nodes(nodes: readonly NodeValue[], user: string | null): Page;
 }
 
-export function createSite({ assets, places, service, hubs = null }: SiteOptions): PageSet {
+export function createSite({
+  assets,
+  places,
+  service,
+  hubs = null,
+  overload = () => noOverload,
+}: SiteOptions): PageSet {
   const cards = createCards();
   const page: PageSet['page'] = (frame, headers = {}) => ({
     headers: { ...pageHeaders, ...headers },
@@ -103,7 +112,7 @@ export function createSite({ assets, places, service, hubs = null }: SiteOptions
         user,
         title: nodesTitle(nodes),
         place: 'nodes',
-        content: nodesContent(nodes, assets),
+        content: nodesContent(nodes, assets, overload()),
         refresh: 15,
         every: 5,
       }),

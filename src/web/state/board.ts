@@ -64,6 +64,8 @@ export interface Board {
   targets(): readonly LiveTarget[];
   target(name: string): LiveTarget | null;
   openIncidents(): readonly Incident[];
+  /** Something changed that pages show beside targets and incidents. */
+  touch(): void;
   /** Counts changes; never falls, not by a restart either. */
   readonly version: number;
   /** Names of the targets that changed after that version, and the incidents that did, those that are over too. */
@@ -180,6 +182,7 @@ export function createBoard({ clock, watched, openIncidents }: BoardOptions): Bo
       return found === undefined ? null : liveOf(found, byTarget());
     },
     openIncidents,
+    touch: () => void changed(),
     get version() {
       return version;
     },

@@ -34,6 +34,7 @@ async function serve() {
     past: { of: () => past },
     map: () => html`<div data-part="map"></div>`,
     reload: () => null,
+    overload: () => ({ isOfHub: false, nodes: [] }),
     clock,
   });
   const stream = createStream({

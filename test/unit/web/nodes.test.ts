@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import type { NodeStatus } from '#service/ports.ts';
 import { loadAssets } from '#web/assets/assets.ts';
 import { nodesContent, nodesTitle, type NodeValue } from '#web/pages/nodes.ts';
+import { noOverload } from '#web/pages/overload.ts';
 import { texts } from '#web/pages/texts.ts';
 
 const assets = await loadAssets();
@@ -22,7 +23,7 @@ const away = node('us1', { online: false, reason: 'it has not reported for 3 s' 
 
 const healthOf = (one: NodeValue) =>
   /<td>(?<health>.*?)<\/td>/s
-    .exec(String(nodesContent([one], assets)))
+    .exec(String(nodesContent([one], assets, noOverload)))
     ?.groups?.['health']?.replaceAll(/<[^>]*>/g, ' ')
     .trim();
 
