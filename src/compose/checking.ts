@@ -24,6 +24,15 @@ import type * as DirectModule from '#transport/nats/direct.ts';
 import type { NatsTransport } from '#transport/nats/hub.ts';
 import { createThreadTransport } from '#transport/thread.ts';
 
+/** When overload is reported. */
+export interface OverloadTimes {
+  /** What was left out within so long is counted. */
+  readonly countedMs: number;
+  /** For how long it must last, and be over, before the notification. */
+  readonly afterMs: number;
+  readonly overMs: number;
+}
+
 export interface CheckRunnerEnvironment {
   readonly clock: Clock;
   readonly random: Random;
@@ -40,6 +49,8 @@ export interface CheckRunnerEnvironment {
   readonly silentMs?: (node: string) => number;
   /** Nodes of this process that serve whichever of several hubs leads. */
   readonly embedded?: EmbeddedNodes;
+  /** Default: a minute, and five for the end. */
+  readonly overloadTimes?: OverloadTimes;
   /** Default: `renewalTimes`. */
   readonly renewal?: RenewalTimes;
 }
@@ -143,6 +154,7 @@ async function checkHere(
     onUnjudged: (unjudged) => listeners.unjudged(unjudged),
     busyMs: () => computedMs(process.threadCpuUsage()),
     upMs: environment.boot?.upMs,
+    countedMs: environment.overloadTimes?.countedMs,
     clock,
     log,
   });

@@ -1,4 +1,4 @@
-import type { CheckRunner } from '#compose/checking.ts';
+import type { CheckRunner, OverloadTimes } from '#compose/checking.ts';
 import type { HubTroubles } from '#compose/hubs/watch-hubs.ts';
 import type { Clock } from '#kernel/clock.ts';
 import { type TroubleSource, watchTroubles } from '#monitor/suppress/troubles.ts';
@@ -6,6 +6,7 @@ import { ownBudget, ownDatabase, ownHub, ownNats, ownNodeOverload, ownOverload }
 import type { Monitor } from '#monitor/monitor.ts';
 import { countOf } from '#kernel/text.ts';
 import { dayMs } from '#kernel/units.ts';
+import { minuteMs } from '#service/minute-count.ts';
 import type { Store } from '#store/sqlite.ts';
 
 export interface OwnIncidentSources {
@@ -13,7 +14,9 @@ export interface OwnIncidentSources {
   readonly checking: Pick<CheckRunner, 'hub' | 'overload' | 'overloadedNodes'>;
   readonly monitor: Pick<Monitor, 'troubled' | 'openIncidents'>;
   /** What is wrong with the other hubs; null if this is the only one. */
-  readonly hubs: HubTroubles | null;
+  readonly hubs?: HubTroubles | null | undefined;
+  /** Default: a minute, and five for the end. */
+  readonly overloadTimes?: OverloadTimes | undefined;
   readonly clock: Clock;
 }
 
@@ -23,8 +26,7 @@ const ofDatabase = { afterMs: 10_000, overMs: 60_000 };
 const ofNats = { afterMs: 60_000, overMs: 60_000 };
 
 // A burst, as after a stall, is over by then.
-// Its reason is about the last minute.
-const ofOverload = { afterMs: 60_000, overMs: 300_000, lingersMs: 60_000 };
+const usualTimes: OverloadTimes = { countedMs: minuteMs, afterMs: 60_000, overMs: 300_000 };
 
 // Nodes that come back send all that they retained, and have it sent again later: that is no fault of theirs.
 const ofBudget = { afterMs: 120_000, overMs: 300_000, lingersMs: 60_000 };
@@ -32,8 +34,9 @@ const ofBudget = { afterMs: 120_000, overMs: 300_000, lingersMs: 60_000 };
 /** Reports faults of Watchpost itself: store, delivery, NATS, nodes over their budget, overload, the check service and other hubs. */
 export function watchOurselves(
   database: string,
-  { store, checking, monitor, hubs, clock }: OwnIncidentSources,
+  { store, checking, monitor, hubs = null, overloadTimes: times = usualTimes, clock }: OwnIncidentSources,
 ): Disposable {
+  const ofOverload = { afterMs: times.afterMs, overMs: times.overMs, lingersMs: times.countedMs };
   const sources: readonly TroubleSource[] = [
     { name: ownDatabase, which: () => database, reason: () => store.health().lastError, ...ofDatabase },
     // A reload may begin and end it.

@@ -35,6 +35,7 @@ import { type Docs, openDocs } from '#web/pages/docs.ts';
 import type { DevicePages } from '#web/pages/device-routes.ts';
 import type { TargetEdits } from '#web/pages/edit-routes.ts';
 import { boardOf } from './board.ts';
+import { freshFor } from './fresh-for.ts';
 import { shownOverload, watchOverload } from './shown-overload.ts';
 import { createMaintenanceAhead } from './maintenance-ahead.ts';
 import { createEdits } from './edits.ts';
@@ -194,23 +195,6 @@ function editsOf(
 
 // Strangers load status pages, ten thousand at a time on a bad day: what they show is looked up and drawn a few times a second.
 const statusMs = 250;
-
-function freshFor<Value>(
-  ms: number,
-  clock: Clock,
-  read: (name: string) => Value | null,
-): (name: string) => Value | null {
-  const known = new Map<string, { readonly at: number; readonly value: Value }>();
-  return (name) => {
-    const now = clock.elapsed();
-    const last = known.get(name);
-    if (last !== undefined && now - last.at < ms) return last.value;
-    const value = read(name);
-    if (value === null) known.delete(name);
-    else known.set(name, { at: now, value });
-    return value;
-  };
-}
 
 function accessOf({ http, ownService }: Config, { clock }: PagesOver, sessions: Sessions): AccessControl {
   const isTrusted = inRanges(http.trustProxy);

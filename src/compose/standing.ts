@@ -149,7 +149,7 @@ export async function openStanding(
     upcoming.put(watching);
     for (const part of [watching.reloader, watching.audit]) rest.use(part);
     const { monitor } = watching;
-    rest.use(watchOurselves(config.data, { store, checking, monitor, hubs: sharing?.hubs.troubles ?? null, clock }));
+    rest.use(watchOurselves(config.data, { ...environment, store, checking, monitor, hubs: sharing?.hubs.troubles }));
     rest.use(watchClock({ store, metrics, monitor, boot: environment.boot ?? null, clock, log }));
     if (sharing === null) void seed();
     outbox.start();

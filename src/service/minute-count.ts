@@ -1,6 +1,6 @@
 import type { Clock } from '#kernel/clock.ts';
 
-const slotMs = 10_000;
+export const minuteMs = 60_000;
 const slotsKept = 6;
 
 /** How much of something there was within the last minute. */
@@ -9,7 +9,8 @@ export interface MinuteCount {
   sum(): number;
 }
 
-export function createMinuteCount(clock: Clock): MinuteCount {
+export function createMinuteCount(clock: Clock, countedMs = minuteMs): MinuteCount {
+  const slotMs = countedMs / slotsKept;
   const slots = new Map<number, number>();
   const slotNow = () => Math.floor(clock.elapsed() / slotMs);
   return {

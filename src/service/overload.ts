@@ -38,10 +38,10 @@ const mostInARow = 9;
 const logEveryMs = 60_000;
 
 /** `intake` is what nodes have sent so far. */
-export function createOverload(clock: Clock, log: Log, intake: () => GrantedIntake): Overload {
+export function createOverload(clock: Clock, log: Log, intake: () => GrantedIntake, countedMs?: number): Overload {
   const grant = createGrant(clock, intake);
-  const rounds = createMinuteCount(clock);
-  const results = createMinuteCount(clock);
+  const rounds = createMinuteCount(clock, countedMs);
+  const results = createMinuteCount(clock, countedMs);
   const spans = new DueSpans();
   let loggedAt = Number.NEGATIVE_INFINITY;
 

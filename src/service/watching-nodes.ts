@@ -4,6 +4,11 @@ import { DueSpans } from './due-spans.ts';
 import { createMinuteCount, type MinuteCount } from './minute-count.ts';
 import type { NodeStatus, Transport } from './ports.ts';
 
+export interface CountedTime {
+  /** What was left out within so long is counted; default: a minute. */
+  readonly countedMs?: number | undefined;
+}
+
 /** A node that has more to check than it can manage, and how many checks it left out within the last minute. */
 export interface OverloadedNode {
   readonly node: string;
@@ -18,12 +23,14 @@ export class WatchingNodes {
   /** Nodes that were offline at the last look and have been heard since. */
   readonly #heard = new Set<string>();
   readonly #clock: Clock;
+  readonly #countedMs: number | undefined;
   readonly #passed = new DueSpans();
   readonly #passedLately = new Map<string, MinuteCount>();
 
-  constructor(transport: Pick<Transport, 'nodes'>, clock: Clock) {
+  constructor(transport: Pick<Transport, 'nodes'>, clock: Clock, countedMs?: number) {
     this.#transport = transport;
     this.#clock = clock;
+    this.#countedMs = countedMs;
   }
 
   /** Those that targets may have: one that is being started is as good as there. */
@@ -45,7 +52,7 @@ export class WatchingNodes {
   /** A node passed over these, for it had more to check than it could. */
   passedOver(node: string, { checks, due }: PassedChecks): void {
     this.#passed.add(node, due, this.#clock.now());
-    const lately = this.#passedLately.get(node) ?? createMinuteCount(this.#clock);
+    const lately = this.#passedLately.get(node) ?? createMinuteCount(this.#clock, this.#countedMs);
     this.#passedLately.set(node, lately);
     lately.add(checks);
   }

@@ -31,9 +31,9 @@ import { SharedSlots } from './shared-slots.ts';
 import { createStoredRounds, type StoredRounds } from './stored-rounds.ts';
 import type { RoundSink } from './target-rounds.ts';
 import { createVoteIntake } from './vote-intake.ts';
-import { WatchingNodes } from './watching-nodes.ts';
+import { type CountedTime, WatchingNodes } from './watching-nodes.ts';
 
-export interface WatchServiceOptions extends LateOptions, TimeSources {
+export interface WatchServiceOptions extends LateOptions, TimeSources, CountedTime {
   readonly transport: Pick<Transport, 'nodes' | 'assign' | 'listen'>;
   /** Asks nodes that do not keep the time by themselves. */
   readonly runs: Pick<Runs, 'runOn'>;
@@ -95,10 +95,10 @@ export class WatchService implements Disposable {
     const { clock, transport } = options;
     this.#options = options;
     this.#assignments = new Assignments(transport);
-    this.#nodes = new WatchingNodes(transport, clock);
+    this.#nodes = new WatchingNodes(transport, clock, options.countedMs);
     this.#storedRounds = createStoredRounds(clock);
     this.#keepLate = createLateKeeper(options);
-    this.#overload = createOverload(clock, options.log, () => this.#inbox.intake);
+    this.#overload = createOverload(clock, options.log, () => this.#inbox.intake, options.countedMs);
     this.#inbox = createInbox({
       ...this.#overload,
       clock,

@@ -13,8 +13,18 @@ export interface Starvation {
 
 const mostPauses = 40;
 
-/** For how long a process or a thread has run, in milliseconds. */
-const ranMs = (folder: string) => Number(readFileSync(`${folder}/schedstat`, 'utf8').split(' ')[0]) / 1_000_000;
+/** For how long a process or a thread has run, in milliseconds. A thread that has ended meanwhile has run for nothing. */
+function ranMs(folder: string): number {
+  try {
+    return Number(readFileSync(`${folder}/schedstat`, 'utf8').split(' ')[0]) / 1_000_000;
+  } catch (error) {
+    if (isGone(error)) return 0;
+    throw error;
+  }
+}
+
+const isGone = (error: unknown) =>
+  error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ESRCH');
 
 const ran: Readonly<Record<Starvation['of'], (pid: number) => number>> = {
   'main thread': (pid) => ranMs(`/proc/${pid}`),

@@ -49,6 +49,7 @@ export const testLengths: Readonly<Record<string, number>> = {
   'integration/store/killed': 40,
   'integration/transport/slow-hub': 40,
   'integration/hubs/checks': 35,
+  'integration/overloaded-thread': 35,
   'browser/days': 30,
   'browser/evidence': 30,
   'e2e/monitor': 30,

@@ -55,8 +55,8 @@ function world() {
     watching,
     set: (hub: string | null, ofNodes: typeof nodes = []) => void ([reason, nodes] = [hub, ofNodes]),
     /** The part as all viewers get it, if they do. */
-    next(view = ''): unknown {
-      const events = since(sent, view, 'next');
+    next: (): unknown => {
+      const events = since(sent, '', 'next');
       sent = board.version;
       return partIn(events);
     },
