@@ -6,6 +6,8 @@ export interface Clock {
   elapsed(): number;
   /** Calls `action` once, about `ms` milliseconds from now, unless disposed before. */
   after(ms: number, action: () => void): Disposable;
+  /** For how many milliseconds in all this thread could not come to what was due. Absent if that is not observed. */
+  readonly heldUpMs?: () => number;
 }
 
 const longestTimerMs = 2 ** 31 - 1;
@@ -83,16 +85,23 @@ export interface Deadline extends Disposable {
   readonly expired: boolean;
 }
 
-/** A signal that aborts with a `DeadlineError` after `ms`, or with the outer signal's reason. Dispose it when done. */
+/**
+ * A signal that aborts with a `DeadlineError` after `ms`, or with the outer signal's reason. If this thread was held up meanwhile, it
+ * goes on for as long as that, at most for as long again or 1.5 s: what came in time is read late then. Dispose it when done.
+ */
 export function deadline(clock: Clock, ms: number, outer?: AbortSignal): Deadline {
   return new RunningDeadline(clock, ms, outer);
 }
+
+const leastHeldUpMs = 50;
+// Probes are ended from outside two seconds after their time.
+const longestExtensionMs = 1_500;
 
 // Several for every check: a class costs a quarter of what an object literal with a getter does.
 class RunningDeadline implements Deadline {
   readonly signal: AbortSignal;
   readonly #controller = new AbortController();
-  readonly #timer: Disposable;
+  #timer: Disposable;
   readonly #outer: AbortSignal | undefined;
   readonly #onOuter = () => this.#controller.abort(this.#outer?.reason);
   #own: DeadlineError | null = null;
@@ -100,7 +109,13 @@ class RunningDeadline implements Deadline {
   constructor(clock: Clock, ms: number, outer: AbortSignal | undefined) {
     this.signal = this.#controller.signal;
     this.#outer = outer;
-    this.#timer = clock.after(ms, () => this.#controller.abort((this.#own = new DeadlineError(ms))));
+    const heldUpBefore = clock.heldUpMs?.() ?? 0;
+    this.#timer = clock.after(ms, () => {
+      const expire = () => this.#controller.abort((this.#own = new DeadlineError(ms)));
+      const heldUpMs = (clock.heldUpMs?.() ?? 0) - heldUpBefore;
+      if (heldUpMs < leastHeldUpMs) expire();
+      else this.#timer = clock.after(Math.min(heldUpMs, ms, longestExtensionMs), expire);
+    });
     if (outer?.aborted === true) this.#onOuter();
     else outer?.addEventListener('abort', this.#onOuter, onlyOnce);
   }

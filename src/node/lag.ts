@@ -41,6 +41,8 @@ export function watchLag(clock: Clock): LagWatch {
   let dueAt = 0;
   let timer: Disposable | null = null;
   let worstMs = 0;
+  let heldUpMs = 0;
+  let heldUpUntil = Number.NEGATIVE_INFINITY;
 
   function wait(): void {
     dueAt = clock.elapsed() + resolutionMs;
@@ -61,6 +63,8 @@ export function watchLag(clock: Clock): LagWatch {
     const ms = now - due;
     if (ms < leastLagMs) return false;
     worstMs = Math.max(worstMs, ms);
+    heldUpMs += now - Math.max(due, heldUpUntil);
+    heldUpUntil = now;
     const last = stalls.at(-1);
     // One stall makes many timers late: those after the first tell nothing new.
     if (last !== undefined && last.from <= due && now - last.until < leastLagMs) return true;
@@ -81,7 +85,13 @@ export function watchLag(clock: Clock): LagWatch {
   }
 
   return {
-    clock: observedTimers(clock, came),
+    clock: {
+      ...observedTimers(clock, came),
+      heldUpMs() {
+        look();
+        return heldUpMs;
+      },
+    },
     observe({ closely }) {
       look();
       if (closely && timer === null) wait();

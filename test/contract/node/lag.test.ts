@@ -160,3 +160,18 @@ test('of two stalls the longer one counts', async () => {
   );
   expect(outcome.facts.node_lag).toBe(0.08);
 });
+
+test('all stalls are counted, each moment once however many timers waited for it', async () => {
+  const clock = new FakeClock();
+  using lag = watchLag(clock);
+  using _ = lag.observe(closely);
+  lag.clock.after(10, () => {});
+  lag.clock.after(15, () => {});
+  clock.hold(110);
+  await clock.advance(0);
+  expect(lag.clock.heldUpMs?.()).toBe(100);
+  await clock.advance(1_000);
+  clock.hold(60);
+  await clock.advance(20);
+  expect(lag.clock.heldUpMs?.()).toBe(140);
+});

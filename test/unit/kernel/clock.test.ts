@@ -1,5 +1,14 @@
 import { expect, test } from 'vitest';
-import { deadline, DeadlineError, orAbort, sleep, sleepUnlessAborted, sleepUntil, systemClock } from '#kernel/clock.ts';
+import {
+  type Clock,
+  deadline,
+  DeadlineError,
+  orAbort,
+  sleep,
+  sleepUnlessAborted,
+  sleepUntil,
+  systemClock,
+} from '#kernel/clock.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 
 const never = new AbortController().signal;
@@ -112,6 +121,27 @@ test('a deadline aborts with its own error when its time has passed', async () =
   expect([limit.signal.aborted, limit.expired]).toEqual([true, true]);
   expect(limit.signal.reason).toBeInstanceOf(DeadlineError);
   expect(limit.signal.reason).toMatchObject({ ms: 500, message: 'no answer within 500 ms' });
+});
+
+test.each([
+  { heldUpMs: 49, endsAfter: 500 },
+  { heldUpMs: 200, endsAfter: 700 },
+  { heldUpMs: 600, endsAfter: 1_000 },
+])('a deadline goes on for as long as the thread was held up, at most twice: $heldUpMs ms', async (row) => {
+  const clock = new FakeClock();
+  const observed: Clock = {
+    now: () => clock.now(),
+    elapsed: () => clock.elapsed(),
+    after: (ms, action) => clock.after(ms, action),
+    // What was before does not count.
+    heldUpMs: () => 1_000 + (clock.elapsed() - began > 300 ? row.heldUpMs : 0),
+  };
+  const began = clock.elapsed();
+  using limit = deadline(observed, 500);
+  await clock.advance(row.endsAfter - 1);
+  expect(limit.expired).toBe(false);
+  await clock.advance(1);
+  expect(limit.expired).toBe(true);
 });
 
 test('a deadline passes an outer abort on and has not expired by it', () => {
