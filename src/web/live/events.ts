@@ -45,15 +45,8 @@ interface OverviewPatch {
  * `queryOf` writes it; rows are compared and drawn once for all views. Those that have followed so far get differences, others whole rows.
  */
 export function overviewEvents({ board, past, map, reload, overload, clock }: OverviewSources) {
-  const parts = createPartMemory();
+  const partsSince = createPartMemory();
   const rows = createRowChanges((target) => past.of(target));
-
-  // A page may have been drawn while none was followed.
-  function overloadSince(at: PartVersions): Readonly<Record<string, string>> {
-    const text = String(overloadPart(overload()));
-    if (at.isNext) return parts.newer('overload', text, at);
-    return at.version === at.now ? {} : { overload: text };
-  }
 
   const since = (version: number, view: string, kind: 'missing' | 'next'): readonly StreamEvent[] => {
     const filter = filterOf(Object.fromEntries(new URLSearchParams(view)));
@@ -77,20 +70,20 @@ export function overviewEvents({ board, past, map, reload, overload, clock }: Ov
       return !isWall || change.before !== stateOf(target);
     });
     const ticks = isWall ? [] : candidates.flatMap((target) => tickIn(changeOf(target), isShown.has(target)));
-    const at = { version, now: board.version, isNext: kind === 'next' };
+    const newer = partsSince({ version, now: board.version, isNext: kind === 'next' });
     const drawn: Record<string, string> = {
-      ...parts.newer('head', String(overviewHead({ targets, now })), at),
-      ...parts.newer('incidents', String(incidentsPart({ incidents: board.openIncidents() })), at),
-      ...parts.newer('map', String(map()), at),
-      ...parts.newer('reload', String(reloadPart(reload())), at),
-      ...overloadSince(at),
+      ...newer('head', String(overviewHead({ targets, now }))),
+      ...newer('incidents', String(incidentsPart({ incidents: board.openIncidents() }))),
+      ...newer('map', String(map())),
+      ...newer('reload', String(reloadPart(reload()))),
+      ...newer('overload', String(overloadPart(overload()))),
     };
     if (filter.group !== '' && !isWall) {
       const touched = new Set(items.map((target) => groupOf(target, filter)));
       for (const [name, members] of Map.groupBy(shown, (target) => groupOf(target, filter)))
         if (touched.has(name)) drawn[`g-${name}`] = String(groupHead(name, members, withBudgets));
     }
-    const patch: OverviewPatch = { ...parts.newer('title', overviewTitle({ targets, now }), at) };
+    const patch: OverviewPatch = { ...newer('title', overviewTitle({ targets, now })) };
     if (Object.keys(drawn).length > 0) patch.parts = drawn;
     if (items.length > 0)
       patch.items = items.map((target) => ({
@@ -120,15 +113,29 @@ interface PartVersions {
 /** Since which version parts that all views share have been as they are. */
 function createPartMemory() {
   const known = new Map<string, { readonly text: string; readonly version: number }>();
-  return {
+  // The last change that went to all viewers, the same for each view.
+  let last = { version: Number.NaN, now: Number.NEGATIVE_INFINITY, isUnseen: false };
+
+  // While nobody follows, parts change and change back, and a page may have been drawn in between.
+  function isUnseen({ version, now, isNext }: PartVersions): boolean {
+    if (!isNext) return version > last.now && version < now;
+    if (version !== last.version || now !== last.now) last = { version, now, isUnseen: version !== last.now };
+    return last.isUnseen;
+  }
+
+  return (at: PartVersions) => {
+    const mayDiffer = isUnseen(at);
+    const isOfNow = !at.isNext && at.version === at.now && at.now !== last.now;
     /** The part by its name, unless viewers of this version have it. */
-    newer(name: string, text: string, { version, now, isNext }: PartVersions): Readonly<Record<string, string>> {
-      const last = known.get(name);
-      if (last?.text === text) return last.version > version ? { [name]: text } : {};
+    return (name: string, text: string): Readonly<Record<string, string>> => {
+      // The page was drawn a moment ago.
+      if (isOfNow) return {};
+      const before = known.get(name);
+      if (before?.text === text && !mayDiffer) return before.version > at.version ? { [name]: text } : {};
       // Some words change with time alone: those who follow get them with the next change.
-      if (isNext) known.set(name, { text, version: now });
+      if (at.isNext) known.set(name, { text, version: at.now });
       return { [name]: text };
-    },
+    };
   };
 }
 

@@ -60,6 +60,8 @@ function world() {
       sent = board.version;
       return partIn(events);
     },
+    /** Somebody follows from now on; nobody did. */
+    follow: () => void (sent = board.version),
     missing: (version: number) => partIn(since(version, '', 'missing')),
   };
 }
@@ -111,5 +113,19 @@ test('a page that was drawn while the hub was overloaded, and is followed later,
   set(null);
   await clock.advance(1_000);
   expect(missing(drawnAt)).toBe('<div data-part="overload"></div>');
+  watching[Symbol.dispose]();
+});
+
+test('a page that was drawn while nobody followed hears that it is over, if it follows before that', async () => {
+  const { clock, board, set, next, follow, watching } = world();
+  set('812 rounds left out');
+  await clock.advance(1_000);
+  follow();
+  set(null);
+  await clock.advance(1_000);
+  expect(next()).toBe('<div data-part="overload"></div>');
+  // Those who followed have all of it.
+  board.touch();
+  expect(next()).toBeUndefined();
   watching[Symbol.dispose]();
 });
