@@ -1,4 +1,4 @@
-import { checkOf, type CheckTypeName, startableTypeNames } from '#checks/index.ts';
+import { checkOf, type CheckTypeName, checkTypeNames, startableTypeNames } from '#checks/index.ts';
 import { describeIssue, unknownKey, wordIssue } from '#kernel/schema-words.ts';
 import { isRecord, parseJson } from '#kernel/json.ts';
 import { formatPath } from '#kernel/wording.ts';
@@ -91,8 +91,15 @@ function locationsOf(parameters: Parameters): readonly ApiLocation[] {
 function knownType(written: string | null, types: readonly CheckTypeName[]): CheckTypeName {
   const type = types.find((name) => name === written);
   if (type !== undefined) return type;
-  const problem = written === null ? 'type is missing' : `there is no check type "${written}"`;
-  throw new ApiFailure('invalid_type', `${problem}: use one of ${types.join(', ')}`);
+  throw new ApiFailure('invalid_type', `${typeProblem(written)}: use one of ${types.join(', ')}`);
+}
+
+function typeProblem(written: string | null): string {
+  if (written === null) return 'type is missing';
+  const isForTargets = checkTypeNames.some((name) => name === written);
+  return isForTargets
+    ? `checks of the type ${written} are for configured targets only`
+    : `there is no check type "${written}"`;
 }
 
 // A form has them as the text of a JSON object.

@@ -313,5 +313,6 @@ test.each(['plugin', 'docker', 'systemd', 'flow'])('%s is for targets only', asy
   await using server = await serve();
   const { status, body } = await server.post({ type, host: 'a.example' });
   expect([status, body['error']]).toEqual([400, 'invalid_type']);
+  expect(body['message']).toContain(`checks of the type ${type} are for configured targets only: use one of ping, `);
   expect(startableTypeNames).not.toContain(type);
 });
