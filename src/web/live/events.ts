@@ -116,7 +116,7 @@ function createPartMemory() {
   // The last change that went to all viewers, the same for each view.
   let last = { version: Number.NaN, now: Number.NEGATIVE_INFINITY, isUnseen: false };
 
-  // While nobody follows, parts change and change back, and a page may have been drawn in between.
+  // While no page follows, parts change and change back, and a page may have been drawn in between.
   function isUnseen({ version, now, isNext }: PartVersions): boolean {
     if (!isNext) return version > last.now && version < now;
     if (version !== last.version || now !== last.now) last = { version, now, isUnseen: version !== last.now };

@@ -60,7 +60,7 @@ function world() {
       sent = board.version;
       return partIn(events);
     },
-    /** Somebody follows from now on; nobody did. */
+    /** A page is followed from now on; none was. */
     follow: () => void (sent = board.version),
     missing: (version: number) => partIn(since(version, '', 'missing')),
   };
@@ -116,7 +116,7 @@ test('a page that was drawn while the hub was overloaded, and is followed later,
   watching[Symbol.dispose]();
 });
 
-test('a page that was drawn while nobody followed hears that it is over, if it follows before that', async () => {
+test('a page that was drawn while none was followed hears that it is over, if it follows before that', async () => {
   const { clock, board, set, next, follow, watching } = world();
   set('812 rounds left out');
   await clock.advance(1_000);
