@@ -4,8 +4,8 @@ import { allowGarbage, allowedGarbage, leastGarbage } from './garbage.ts';
 
 // What a request meets while one runs takes as long as it does, and 99 of 100 requests shall meet none.
 const wantedShare = 0.01;
-// With what is not in the heap a hub of 20,000 results a second has some 470 MB then.
-const heapBytes = 230e6;
+// With what is not in the heap a hub of 20,000 results a second has less than 500 MB then.
+const heapBytes = 220e6;
 const mostGarbage = 200;
 
 /** One full collection of garbage, as the thread's own clock saw it. */
@@ -23,7 +23,7 @@ type CollectionEntry = PerformanceEntry & { readonly detail: NodeGCPerformanceDe
 
 /**
  * How much garbage there may be until the next collection, in percent of what is in use: so much that collecting takes a hundredth
- * of the time, where that leaves the heap under 230 MB. On a whole core `least` does.
+ * of the time, where that leaves the heap under 220 MB. On a whole core `least` does.
  */
 export function garbageAfter({ tookMs, sinceMs, liveBytes }: Collection, allowed: number, least: number): number {
   const wanted = (allowed * tookMs) / sinceMs / wantedShare;
