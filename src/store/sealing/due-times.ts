@@ -11,7 +11,7 @@ interface TimeSequence {
  * then they take the same room, however many they are.
  */
 export class DueTimes {
-  readonly #sequences: TimeSequence[] = [];
+  #sequences: TimeSequence[] = [];
 
   /** The latest one; negative infinity if there is none. */
   get last(): number {
@@ -44,11 +44,10 @@ export class DueTimes {
   }
 
   dropBefore(dueAt: number): void {
-    const left = this.#sequences.flatMap((one) => {
+    this.#sequences = this.#sequences.flatMap((one) => {
       const dropped = countBefore(one, dueAt);
       return dropped === 0 ? one : sequenceOf(one.first + one.step * dropped, one.step, one.count - dropped);
     });
-    this.#sequences.splice(0, Infinity, ...left);
   }
 
   /** Makes one of a sequence and the next one if all their times are at equal distances; returns whether they are. */
