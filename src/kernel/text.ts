@@ -17,3 +17,8 @@ export function singleLine(text: string, length = 200): string {
   const line = text.toWellFormed().replaceAll(unsafe, ' ').replaceAll(/\s+/g, ' ').trim();
   return line.length <= length ? line : `${line.slice(0, length - 1).replace(splitPair, '')}…`;
 }
+
+/** A text as one word of a POSIX shell: in single quotes if it has signs that mean something there. */
+export function shellWord(text: string): string {
+  return /^[\w./:@%+=,-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
+}

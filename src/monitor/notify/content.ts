@@ -1,6 +1,6 @@
 import { describeBudget } from '#history/budget.ts';
 import type { BudgetLeft } from '#history/reader.ts';
-import { singleLine } from '#kernel/text.ts';
+import { shellWord, singleLine } from '#kernel/text.ts';
 import { describeDuration } from '#kernel/units.ts';
 import { formatSpan, formatTime, timesInZone } from '#kernel/zoned-time.ts';
 import type { MessageKind } from '../judge/delivery.ts';
@@ -254,7 +254,9 @@ function budgetInWords(budget: BudgetLeft | null): readonly (readonly [string, s
 
 function footerOf({ id, endedAt }: Incident): string {
   const name = singleLine(id);
-  return endedAt === null ? `Incident ${name}. To say that you know: watchpost ack ${name}` : `Incident ${name}`;
+  return endedAt === null
+    ? `Incident ${name}. To say that you know: watchpost ack ${shellWord(name)}`
+    : `Incident ${name}`;
 }
 
 /** `is still down`, `still loses packets`, out of `is down` and `loses packets`. */

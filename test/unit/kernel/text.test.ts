@@ -1,6 +1,7 @@
+import { execFileSync } from 'node:child_process';
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { singleLine } from '#kernel/text.ts';
+import { shellWord, singleLine } from '#kernel/text.ts';
 import { anyText } from '../../support/any-text.ts';
 
 test.each([
@@ -33,4 +34,15 @@ test('whatever comes in, one short line without anything invisible comes out', (
 
 test('a cut never splits a character in two', () => {
   expect(singleLine('ab😀cd', 4)).toBe('ab…');
+});
+
+test.each(['shop/down/1767268890000', 'own node overload/node_overload/1', "it's $(date)/down/1", 'größe/down/1'])(
+  'a shell reads %s as one word',
+  (text) => {
+    expect(execFileSync('sh', ['-c', `printf %s ${shellWord(text)}`]).toString()).toBe(text);
+  },
+);
+
+test('a word without signs of a shell has no quotes', () => {
+  expect(shellWord('shop/down/1767268890000')).toBe('shop/down/1767268890000');
 });
