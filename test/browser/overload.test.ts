@@ -5,7 +5,7 @@ import { loadAssets } from '#web/assets/assets.ts';
 import { overviewEvents } from '#web/live/events.ts';
 import { openDocs } from '#web/pages/docs.ts';
 import { html } from '#web/pages/markup.ts';
-import { overviewContent, overviewSentence } from '#web/pages/overview.ts';
+import { overviewRest, overviewSentence, overviewTop } from '#web/pages/overview.ts';
 import { filterOf } from '#web/pages/overview-filter.ts';
 import { noOverload, type ShownOverload } from '#web/pages/overload.ts';
 import { pageRoutes } from '#web/pages/routes.ts';
@@ -41,7 +41,8 @@ async function serve() {
   const overview = () => {
     const value = { now: clock.now(), targets: board.targets(), incidents: [], nodes: nodes(), overload };
     const title = overviewSentence(value);
-    const content = overviewContent({ ...value, past: () => null, filter: filterOf({}) }, assets);
+    const rest = overviewRest({ ...value, past: () => null, filter: filterOf({}) }, assets);
+    const content = html`${overviewTop(value)}\n${rest}`;
     return site.page({ title, content, place: 'overview', live: '/live/overview?', since: board.version, refresh: 30 });
   };
   const server = await serveWeb({

@@ -18,7 +18,7 @@ import { postMortemOf } from './post-mortem.ts';
 import { html, nothing, shapeOf, state } from './markup.ts';
 import type { Frame } from './layout.ts';
 import { filterOf, type OverviewFilter, queryOf, viewOf } from './overview-filter.ts';
-import { drawRows, overviewContent, overviewSentence } from './overview.ts';
+import { drawRows, overviewRest, overviewSentence, overviewTop } from './overview.ts';
 import type { ShownOverload } from './overload.ts';
 import { createSharedDrawing } from './shared-drawing.ts';
 import type { Assets } from '../assets/assets.ts';
@@ -64,9 +64,20 @@ export function monitorRoutes(pages: MonitorPages): FastifyPluginAsync {
 
 function addOverview(app: FastifyInstance, pages: MonitorPages): void {
   const { site, assets, board, past, clock, access } = pages;
-  const share = createSharedDrawing<Pick<Frame, 'title' | 'content' | 'since' | 'again'>>(clock);
+  const share = createSharedDrawing<Pick<Frame, 'content' | 'since' | 'again'>>(clock);
 
-  async function draw(filter: OverviewFilter) {
+  // However old the rest is, this is of now.
+  function drawTop() {
+    const value = {
+      now: clock.now(),
+      targets: board.targets(),
+      incidents: board.openIncidents(),
+      overload: pages.overload(),
+    };
+    return { title: overviewSentence(value), content: overviewTop(value) };
+  }
+
+  async function drawRest(filter: OverviewFilter, begins: () => void) {
     // What changes while the page is drawn comes as an event.
     const since = pages.overviewStream.version;
     const targets = board.targets();
@@ -74,6 +85,7 @@ function addOverview(app: FastifyInstance, pages: MonitorPages): void {
       targets.map(({ name }) => name),
       patienceMs,
     );
+    begins();
     const value = {
       now: clock.now(),
       targets,
@@ -83,24 +95,26 @@ function addOverview(app: FastifyInstance, pages: MonitorPages): void {
       filter,
       canAdd: pages.edits !== null,
       reload: pages.reloads()[0] ?? null,
-      overload: pages.overload(),
       canPush: pages.devices.recipients().length > 0,
     };
     await drawRows(value);
-    const content = overviewContent(value, assets);
+    const content = overviewRest(value, assets);
     await pages.rememberRows(targets);
-    return { title: overviewSentence(value), content, since, again: targets.some((one) => past.of(one) === null) };
+    return { content, since, again: targets.some((one) => past.of(one) === null) };
   }
 
   app.get('/', async (request, reply) => {
     const filter = filterOf(request.query);
     const query = queryOf(filter);
-    const drawn = await share(query, async () => draw(filter));
+    const rest = await share(query, async (begins) => drawRest(filter, begins));
+    const top = drawTop();
     return send(
       reply,
       site.page({
         user: access.userOf(request),
-        ...drawn,
+        ...rest,
+        title: top.title,
+        content: html`${top.content}\n${rest.content}`,
         place: 'overview',
         live: `/live/overview?${viewOf(filter)}`,
         refresh: 30,

@@ -47,7 +47,8 @@ export interface OverviewValue {
 
 /** The state of everything in one sentence. */
 export function overviewSentence({ targets, now }: Pick<OverviewValue, 'targets' | 'now'>): string {
-  const of = (wanted: ShownState) => targets.filter((target) => stateOf(target) === wanted);
+  const states = Map.groupBy(targets, stateOf);
+  const of = (wanted: ShownState) => states.get(wanted) ?? [];
   const down = of('down');
   const [first] = down.toSorted((a, b) => (a.since ?? 0) - (b.since ?? 0));
   const words = texts.overview;
@@ -80,14 +81,19 @@ export function overviewHead(value: Pick<OverviewValue, 'targets' | 'now'>): Mar
   return html`<div data-part="head"><h1>${state(worstOf(value.targets), '')} ${overviewSentence(value)}</h1></div>`;
 }
 
-export function overviewContent(value: OverviewValue, assets: Pick<Assets, 'world' | 'url'>): Markup {
+/** What matters most, and takes little to draw: the state of everything, what is overloaded, and what is open. */
+export function overviewTop(value: Pick<OverviewValue, 'targets' | 'now' | 'incidents' | 'overload'>): Markup {
+  return html`${overviewHead(value)}
+${overloadNotice(value.overload ?? noOverload)}
+${incidentsPart(value)}`;
+}
+
+/** What is below `overviewTop`: the targets, and all that is about them. */
+export function overviewRest(value: OverviewValue, assets: Pick<Assets, 'world' | 'url'>): Markup {
   const { targets, filter } = value;
   const shown = filtered(targets, filter, value.past);
   const list = filter.view === 'wall' ? wall(shown) : table(shown, value);
-  return html`${overviewHead(value)}
-${overloadNotice(value.overload ?? noOverload)}
-${incidentsPart(value)}
-${emptyOverview(value)}
+  return html`${emptyOverview(value)}
 ${filters(value)}
 ${list}
 ${reloadPart(value.reload ?? null)}

@@ -28,6 +28,32 @@ test('what takes long is drawn once for all who ask meanwhile, and for ten times
   expect(await next).toBe(3);
 });
 
+test('waiting for something before it is drawn is not drawing', async () => {
+  const clock = new FakeClock();
+  const share = createSharedDrawing<number>(clock);
+  let drawings = 0;
+  const wait = async (ms: number) => new Promise<void>((resolve) => void clock.after(ms, resolve));
+  const ask = async () =>
+    share('a', async (begins) => {
+      await wait(150);
+      begins();
+      await wait(5);
+      drawings += 1;
+      return drawings;
+    });
+  const first = ask();
+  await clock.advance(150);
+  await clock.advance(5);
+  expect(await first).toBe(1);
+  await clock.advance(45);
+  expect(await ask()).toBe(1);
+  await clock.advance(6);
+  const next = ask();
+  await clock.advance(150);
+  await clock.advance(5);
+  expect(await next).toBe(2);
+});
+
 test('what takes no time is always drawn anew, and so is what failed', async () => {
   const { ask } = play();
   expect([await ask('a', 0), await ask('a', 0)]).toEqual([1, 2]);
