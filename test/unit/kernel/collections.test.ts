@@ -1,7 +1,8 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
-import { garbageAfter } from '#kernel/collections.ts';
+import { garbageAfter, heapWithGarbage } from '#kernel/collections.ts';
+import { limitResources, limitsObstacle } from '../../support/resource-limits.ts';
 
 const child = new URL('../../support/collections-child.ts', import.meta.url).pathname;
 
@@ -18,7 +19,20 @@ test.each([
   ['there is only so much room', { tookMs: 1_000, sinceMs: 5_000, liveBytes: 110e6 }, 50, 100],
   ['no room at all', { tookMs: 2_000, sinceMs: 10_000, liveBytes: 400e6 }, 50, 50],
 ])('garbage after a collection, %s', (_, collection, allowed, expected) => {
-  expect(garbageAfter(collection, allowed, 50)).toBe(expected);
+  expect(garbageAfter({ ...collection, heapBytes: heapWithGarbage(0) }, allowed, 50)).toBe(expected);
+});
+
+test.each([
+  ['a machine without a limit, as Linux says it', 18_446_744_073_709_552_000, 220],
+  ['a container with a gigabyte', 1_024e6, 220],
+  ['one with 256 MB', 256e6, 115],
+])('%s: how large garbage may make the heap', (_, limit, megabytes) => {
+  expect(Math.round(heapWithGarbage(limit) / 1e6)).toBe(megabytes);
+});
+
+test('where memory is limited, less garbage is allowed than the time would want', () => {
+  const collection = { tookMs: 500, sinceMs: 10_000, liveBytes: 60e6, heapBytes: heapWithGarbage(256e6) };
+  expect(garbageAfter(collection, 50, 50)).toBe(92);
 });
 
 test('where garbage is made so fast that collecting it takes much of the time, more of it is allowed', async () => {
@@ -27,3 +41,18 @@ test('where garbage is made so fast that collecting it takes much of the time, m
   expect(start).toBe(50);
   expect(busy).toBeGreaterThan(start);
 });
+
+const obstacle = limitsObstacle();
+
+test.skipIf(obstacle !== null)(
+  `less of it is allowed where memory is limited${obstacle === null ? '' : ` (${obstacle})`}`,
+  async () => {
+    using limits = limitResources({ memoryBytes: 80e6 });
+    const [command = '', ...words] = limits.prefix;
+    const { stdout } = await promisify(execFile)(command, [...words, process.execPath, '--no-warnings', child]);
+    // Of 80 MB the heap may have 36, and some 24 are in use.
+    const { busy } = JSON.parse(stdout) as Record<'busy', number>;
+    expect(busy).toBeGreaterThanOrEqual(50);
+    expect(busy).toBeLessThan(70);
+  },
+);
