@@ -2,15 +2,25 @@ import { globSync } from 'node:fs';
 import { join } from 'node:path';
 import type { CodeSplittingOptions } from 'rolldown';
 
+// What main.ts loads for all commands but one.
+const program = 'cli/run-program.ts';
+
 // The sources that begin what is always loaded together.
 const starts: Readonly<Record<string, readonly string[]>> = {
-  main: ['main.ts'],
+  main: ['main.ts', program],
   commands: ['cli/program.ts'],
   hub: ['cli/run/run.ts'],
   node: ['node/thread.ts', 'checks/{ping,traceroute,mtr,plugin,docker,systemd}/probe.ts'],
   chores: ['store/chore-thread.ts'],
   guard: ['cli/run/stop-guard-thread.ts'],
 };
+
+const everywhere = Object.keys(starts)
+  .filter((start) => start !== 'guard')
+  .join('-');
+
+// Loaded with little else, again and again.
+const alone = ['cli/run/plain-health.ts'];
 
 // What a node loads with the first target of a type.
 const later = ['checks/*/probe.ts'];
@@ -34,12 +44,17 @@ export function chunksByStart(from: string, entries: readonly string[]): CodeSpl
     for (const [start, modules] of loaded)
       for (const module of start === 'node' ? new Set([...modules, ...shared]) : modules)
         names.set(module, names.has(module) ? `${names.get(module)}-${start}` : start);
+    // It is little, and the chunks that it would be in are not: what others load of it as well is with what all load.
+    for (const module of loadedBy(filesOf(from, alone), importsOf))
+      if (names.has(module)) names.set(module, everywhere);
     // It is little, all starts load most of it, and it imports nothing else of ours.
     for (const module of loaded.get('guard') ?? []) names.set(module, 'guard');
     // It comes between zod and the first schema: what a chunk imports is run before all of it.
     names.set(join(from, 'kernel/light-schemas.ts'), 'light-schemas');
     for (const module of names.keys()) if (module.includes('/node_modules/zod/')) names.set(module, 'zod');
-    for (const entry of entries) names.delete(entry);
+    for (const entry of [...entries, ...filesOf(from, [program])]) names.delete(entry);
+    // What main.ts alone loads is part of it.
+    for (const [module, name] of names) if (name === 'main') names.delete(module);
   }
 
   return {

@@ -1,8 +1,6 @@
-import '#kernel/light-schemas.ts'; // oxlint-disable-line import/no-unassigned-import -- it changes zod before anything uses it
 import { createInterface } from 'node:readline';
 import { Writable } from 'node:stream';
 import { inspect } from 'node:util';
-import { runProgram } from '#cli/run-program.ts';
 import type { Terminal, CommandContext } from '#cli/shared/command-context.ts';
 import { goesOnEveryMs, guardStop } from '#cli/run/stop-guard.ts';
 import type { ReadStream, WriteStream } from 'node:tty';
@@ -67,11 +65,21 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
 // There is no other place to say it.
 process.stderr.on('error', () => {});
 
-const exitCode = await runProgram(process.argv.slice(2), context);
+const exitCode = await runCommand(process.argv.slice(2));
 process.exitCode = exitCode === 0 && isOutputIncomplete ? 1 : exitCode;
 
 // A log without a reader must not keep the process.
 setTimeout(() => process.exit(), 1_000).unref();
+
+async function runCommand(args: readonly string[]): Promise<number> {
+  if (args[0] === 'health') {
+    const { plainHealth } = await import('#cli/run/plain-health.ts');
+    const code = await plainHealth(args.slice(1), context);
+    if (code !== null) return code;
+  }
+  const { runProgram } = await import('#cli/run-program.ts');
+  return runProgram(args, context);
+}
 
 function onSignals(signals: readonly NodeJS.Signals[], action: (signal: NodeJS.Signals) => void): Disposable {
   for (const signal of signals) {

@@ -1,8 +1,9 @@
+import '#kernel/light-schemas.ts'; // oxlint-disable-line import/no-unassigned-import -- it changes zod before anything uses it
 import { type Command, CommanderError } from 'commander';
-import { messageOf, WatchpostError } from '#kernel/errors.ts';
 import { addRunCommand, createBareProgram } from './run/run-command.ts';
 import type { CommandContext } from './shared/command-context.ts';
 import { configOption } from './shared/default-config.ts';
+import { reportFailure } from './shared/report-failure.ts';
 
 /** Runs the command that the arguments name and gives the exit code, one of those in exit-codes.ts. */
 export async function runProgram(args: readonly string[], context: CommandContext): Promise<number> {
@@ -15,11 +16,7 @@ export async function runProgram(args: readonly string[], context: CommandContex
     return exitCode;
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
-    if (context.stop.aborted && error === context.stop.reason) return 130;
-    context.printError(`${error instanceof WatchpostError ? error.message : `unexpected: ${messageOf(error)}`}\n`);
-    if (error instanceof WatchpostError) return error.exitCode;
-    context.printError(`${error instanceof Error ? error.stack : ''}\n`);
-    return 1;
+    return reportFailure(error, context);
   }
 }
 

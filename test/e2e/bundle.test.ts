@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { globSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { globSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -62,11 +62,38 @@ function importsOf(file: string): readonly string[] {
   return [...code.matchAll(/\bimport(?:[\w{}$*,\s]+from)?"\.\/([^"]+)"/g)].map(([, name = '']) => name);
 }
 
+/** The files that a file of the bundle imports later, in their order. */
+function laterImportsOf(file: string): readonly string[] {
+  const code = readFileSync(join(bundle.folder, file), 'utf8');
+  return [...code.matchAll(/\bimport\([`"]\.\/([^`"]+)[`"]\)/g)].map(([, name = '']) => name);
+}
+
+/** A file with all that it imports before it does anything. */
+function withImports(...started: readonly string[]): ReadonlySet<string> {
+  const files = new Set(started);
+  for (const file of files) for (const imported of importsOf(file)) files.add(imported);
+  return files;
+}
+
+const isOfZod = (source: string) => source.startsWith('node_modules/zod/');
+
 test('schemas are light before the first one is made', () => {
-  const [first = ''] = importsOf('main.js');
+  const [health = '', program = ''] = laterImportsOf('main.js');
+  for (const first of ['main.js', health])
+    expect([...withImports(first)].flatMap(sourcesOf).filter(isOfZod)).toEqual([]);
+  expect(sourcesOf(program)).toContain('src/cli/run-program.ts');
+  const [first = ''] = importsOf(program);
   expect(sourcesOf(first)).toEqual(['src/kernel/light-schemas.ts']);
-  for (const before of importsOf(first))
-    expect(sourcesOf(before)).toEqual(sourcesOf(before).filter((source) => source.startsWith('node_modules/zod/')));
+  for (const before of importsOf(first)) expect(sourcesOf(before)).toEqual(sourcesOf(before).filter(isOfZod));
+});
+
+test('asking for the health of a daemon takes little of the bundle', () => {
+  const files = withImports('main.js', ...laterImportsOf('main.js').slice(0, 1));
+  const sources = [...files].flatMap(sourcesOf);
+  expect(sources).toContain('src/cli/run/health.ts');
+  expect(sources.filter((source) => source.startsWith('node_modules/'))).toEqual([]);
+  const bytes = [...files].reduce((sum, file) => sum + statSync(join(bundle.folder, file)).size, 0);
+  expect(bytes).toBeLessThan(30_000);
 });
 
 test('the thread of a node loads no schemas, whatever it checks', () => {
@@ -74,9 +101,7 @@ test('the thread of a node loads no schemas, whatever it checks', () => {
     (file) => file.endsWith('.js') && sourcesOf(file).some((source) => /^src\/checks\/\w+\/probe\.ts$/.test(source)),
   );
   expect(probes.length).toBeGreaterThan(10);
-  const files = new Set(['node-thread.js', ...probes]);
-  for (const file of files) for (const imported of importsOf(file)) files.add(imported);
-  const sources = [...files].flatMap(sourcesOf);
+  const sources = [...withImports('node-thread.js', ...probes)].flatMap(sourcesOf);
   expect(sources).toContain('src/checks/evidence/probe.ts');
   expect(sources.filter((source) => /^node_modules\/zod\/|\/light-schemas\.ts$/.test(source))).toEqual([]);
 });
@@ -84,13 +109,13 @@ test('the thread of a node loads no schemas, whatever it checks', () => {
 test('a start loads few files', () => {
   const fileOf = (source: string) =>
     readdirSync(bundle.folder).find((file) => file.endsWith('.js') && sourcesOf(file).includes(source)) ?? source;
+  const program = ['main.js', ...laterImportsOf('main.js').slice(1)];
   for (const started of [
-    ['main.js', fileOf('src/cli/program.ts')],
-    ['main.js', fileOf('src/cli/run/run.ts')],
+    [...program, fileOf('src/cli/program.ts')],
+    [...program, fileOf('src/cli/run/run.ts')],
     ['node-thread.js'],
   ]) {
-    const files = new Set(started);
-    for (const file of files) for (const imported of importsOf(file)) files.add(imported);
+    const files = withImports(...started);
     expect(files.size, [...files].join(' ')).toBeLessThanOrEqual(16);
   }
 });
@@ -105,7 +130,7 @@ test('every command has the help that it has in a checkout', async () => {
   expect(started).toHaveLength(3);
   for (const { args, ...ended } of started) expect([args, await command(args, bundle.house)]).toEqual([args, ended]);
   const script = `
-import './dist/${importsOf('main.js')[0]}';
+import './dist/${importsOf(laterImportsOf('main.js')[1] ?? '')[0]}';
 import { createProgram } from './dist/${globSync('program-*.js', { cwd: bundle.folder }).join()}';
 const { all, version } = JSON.parse(process.argv[2]);
 const ended = [];

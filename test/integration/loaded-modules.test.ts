@@ -1,4 +1,5 @@
-import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { execFile } from 'node:child_process';
+import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
@@ -28,6 +29,12 @@ const kinds = {
   commands: /\/src\/cli\/program\.ts$/,
   'all types': /\/src\/checks\/index\.ts$/,
   schemas: /\/node_modules\/zod\/|\/src\/kernel\/light-schemas\.ts$/,
+};
+
+// What every hub loads.
+const usual = {
+  'reader of YAML': /\/node_modules\/yaml\//,
+  'reader of commands': /\/node_modules\/commander\//,
 };
 
 test(
@@ -137,6 +144,49 @@ targets:
   },
 );
 
+test(
+  'asking whether a daemon is healthy, as containers do every half minute, loads nothing that only other commands need',
+  { timeout: 60_000 },
+  async () => {
+    await using watched = await createWatchedProgram();
+    const { program, loaded, list, environment } = watched;
+    const port = await closedPort();
+    const config = `data: ${program.database}
+http:
+  listen: 127.0.0.1:${port}
+targets: { shop: { check: tcp, host: "127.0.0.1:9" } }
+`;
+    const ask = async (...args: readonly string[]) => {
+      await rm(list, { force: true });
+      return new Promise<{ readonly code: unknown; readonly out: string; readonly err: string }>((resolve) => {
+        const words = [join(root, 'src/watchpost.js'), 'health', ...args];
+        const env = { ...process.env, ...environment };
+        execFile(process.execPath, words, { cwd: program.folder, env }, (error, out, err) =>
+          resolve({ code: error === null ? 0 : error.code, out, err }),
+        );
+      });
+    };
+    const { process: daemon } = await program.start(config);
+    // Without --config it is the file of this folder.
+    expect(await ask()).toEqual({ code: 0, out: `healthy: http://127.0.0.1:${port}/healthz\n`, err: '' });
+    expect(await loaded('', { ...kinds, ...usual })).toEqual([]);
+    expect(JSON.parse((await ask('--json', '-c', 'watchpost.yaml')).out)).toMatchObject({ well: true });
+    expect(await loaded('', { ...kinds, ...usual })).toEqual([]);
+    daemon.kill('SIGSTOP');
+    expect(await ask()).toEqual({ code: 1, out: '', err: `http://127.0.0.1:${port}/healthz: no answer within 4 s\n` });
+    daemon.kill('SIGKILL');
+    await eventually(10_000, async () =>
+      expect(await ask('--ready')).toMatchObject({ code: 1, err: expect.stringContaining('ECONNREFUSED') }),
+    );
+    // What takes a second look is read as ever.
+    expect(await ask('--raedy')).toMatchObject({ code: 2, err: expect.stringContaining('Did you mean --ready?') });
+    expect(await loaded('', { ...kinds, ...usual })).toContain('reader of commands');
+    await writeFile(join(program.folder, 'watchpost.yaml'), config.replace(`127.0.0.1:${port}`, '"${HOST}:80"'));
+    expect(await ask()).toMatchObject({ code: 2, out: '' });
+    expect(await loaded('', { ...kinds, ...usual })).toContain('reader of YAML');
+  },
+);
+
 // The thread for chores of the database has some.
 const withoutSchemas = (found: readonly string[]) => found.filter((kind) => kind !== 'schemas');
 
@@ -151,9 +201,11 @@ async function createWatchedProgram() {
   environment['LOADED_MODULES'] = list;
   return {
     program,
-    loaded: async (thread = ''): Promise<readonly string[]> => {
+    list,
+    environment,
+    loaded: async (thread = '', wanted: Readonly<Record<string, RegExp>> = kinds): Promise<readonly string[]> => {
       const urls = (await readFile(`${list}${thread}`, 'utf8')).split('\n');
-      return Object.entries(kinds).flatMap(([name, kind]) => (urls.some((url) => kind.test(url)) ? [name] : []));
+      return Object.entries(wanted).flatMap(([name, kind]) => (urls.some((url) => kind.test(url)) ? [name] : []));
     },
     [Symbol.asyncDispose]: async () => program[Symbol.asyncDispose](),
   };

@@ -1,4 +1,4 @@
-import { places } from '../shared/default-config.ts';
+import { places } from '../shared/places.ts';
 import type { CommandShape } from '../shared/commands.ts';
 import { exitCodes } from '../shared/exit-codes.ts';
 

@@ -12,7 +12,7 @@ import { systemRandom } from '#kernel/random.ts';
 import { keepCollectionsRare } from '#kernel/collections.ts';
 import { collectStartupGarbage } from '#kernel/garbage.ts';
 import { widenYoungGeneration } from '#kernel/young-generation.ts';
-import { urlOfDaemon } from '../shared/ask-daemon.ts';
+import { urlOfDaemon } from '../shared/daemon-url.ts';
 import { paintOf } from '../shared/paint.ts';
 import { printStateChanges } from './state-lines.ts';
 import type { CommandContext } from '../shared/command-context.ts';

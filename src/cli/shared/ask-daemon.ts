@@ -3,6 +3,7 @@ import { z } from 'zod';
 import type { Config } from '#config/config.ts';
 import { messageOf, WatchpostError } from '#kernel/errors.ts';
 import { parseJson } from '#kernel/json.ts';
+import { urlOfDaemon } from './daemon-url.ts';
 
 const answerMs = 15_000;
 
@@ -29,26 +30,10 @@ export async function askDaemon(
   }
 }
 
-/** The URL of a daemon that listens there, from this machine. Throws `daemon_unreachable` if the port is not known. */
-export function urlOfDaemon(http: Pick<Config['http'], 'host' | 'port' | 'admin'>): string {
-  const { host, port } = http.admin ?? http;
-  if (port !== 0) return `http://${hostOf(host)}:${port}`;
-  throw new WatchpostError(
-    'daemon_unreachable',
-    `http.${http.admin === null ? 'listen' : 'admin'} has port 0, so the address of the daemon is unknown; give it a port`,
-  );
-}
-
 const Refusal = z.object({ message: z.string(), problems: z.array(z.string()).default([]) });
 
 function refused(error: HTTPError): WatchpostError {
   const body = Refusal.safeParse(parseJson(Buffer.from(error.response.rawBody).toString()));
   const words = body.success ? [body.data.message, ...body.data.problems].join('\n') : messageOf(error);
   return new WatchpostError('usage', words, { cause: error });
-}
-
-// A daemon that listens everywhere is asked on loopback, which is all that it lets ask.
-function hostOf(host: string): string {
-  if (host === '0.0.0.0' || host === '::') return '127.0.0.1';
-  return host.includes(':') ? `[${host}]` : host;
 }

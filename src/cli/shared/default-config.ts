@@ -1,22 +1,12 @@
-import { existsSync } from 'node:fs';
-import { resolve } from 'node:path';
 import { type Command, Option } from 'commander';
 import { WatchpostError } from '#kernel/errors.ts';
 import type { CommandContext } from './command-context.ts';
-
-/** Where a configuration is looked for, in this order. */
-export const places = [
-  'watchpost.yaml',
-  'config/watchpost.yaml',
-  '/etc/watchpost/watchpost.yaml',
-  '/config/watchpost.yaml',
-] as const;
+import { placeFound, places } from './places.ts';
 
 /** `--config`, which needs not be said if the configuration is in one of the usual places. */
 export function configOption({ cwd }: Pick<CommandContext, 'cwd'>): Option {
-  const found = places.find((place) => existsSync(resolve(cwd, place)));
   return new Option('-c, --config <path>', 'configuration file or folder').default(
-    found ?? places[0],
+    placeFound(cwd) ?? places[0],
     `the first of ${places.join(', ')} that exists`,
   );
 }
@@ -26,7 +16,7 @@ export function needsConfig(command: Command, { cwd }: Pick<CommandContext, 'cwd
   // `db check FILE` reads that file only: there may be no configuration where copies are kept.
   if (command.parent?.name() === 'db' && command.args.length > 0) return;
   const isDefault = command.getOptionValueSource('config') === 'default';
-  if (!isDefault || places.some((place) => existsSync(resolve(cwd, place)))) return;
+  if (!isDefault || placeFound(cwd) !== undefined) return;
   const text = `there is no configuration: none of ${places.join(', ')}; name one with --config, or write a first one with "watchpost init"`;
   throw new WatchpostError('config_invalid', text);
 }
