@@ -6,7 +6,8 @@ import type { ProbeEnvironment } from './check.ts';
 import type { Gate, PinnedAddress } from './gate.ts';
 import { connectFailure } from './network-errors.ts';
 import { type Failure, failure, toSeconds } from './outcome.ts';
-import type { LimitReceiving, ReadHandshake } from './tcp-info.ts';
+import { type ArrivedAt, observeArrivals, observeSending, type SentAt } from './arrivals.ts';
+import type { LimitReceiving, ReadArrivalAge, ReadHandshake, ReadSentAge } from './tcp-info.ts';
 
 export interface HandshakeTime {
   /** The handshake's time: the kernel's if it has one, else ours. */
@@ -21,6 +22,10 @@ export interface Connection extends HandshakeTime {
   readonly ok: true;
   readonly pinned: PinnedAddress;
   readonly socket: Socket;
+  /** When what came last was there, also if it is read through TLS or a proxy. */
+  readonly arrivedAt: ArrivedAt;
+  /** When what was written last was sent, also if it was written through TLS. */
+  readonly sentAt: SentAt;
 }
 
 export interface ConnectionFailure {
@@ -40,6 +45,8 @@ export interface ConnectOptions {
   readonly environment: Pick<ProbeEnvironment, 'clock' | 'localAddress'>;
   readonly gate: Gate;
   readonly readHandshake: ReadHandshake;
+  readonly readArrivalAge: ReadArrivalAge;
+  readonly readSentAge: ReadSentAge;
   readonly limitReceiving: LimitReceiving;
   /** An expired `Deadline` is a failure of the target; any other abort rejects. */
   readonly signal: AbortSignal;
@@ -50,7 +57,7 @@ export interface ConnectOptions {
 export async function openConnection(
   pinned: PinnedAddress,
   port: number,
-  { environment, gate, readHandshake, limitReceiving, signal, incoming }: ConnectOptions,
+  { environment, gate, readHandshake, readArrivalAge, readSentAge, limitReceiving, signal, incoming }: ConnectOptions,
 ): Promise<Connection | ConnectionFailure> {
   const { clock, localAddress } = environment;
   const local = localAddress[pinned.family];
@@ -71,7 +78,9 @@ export async function openConnection(
   try {
     const made = await orAbort(handshake(socket, timing, limitReceiving), signal);
     const refusal = gate.verify(pinned, socket);
-    if (refusal === null) return { ok: true, pinned, socket, ...made };
+    const arrivedAt = observeArrivals(clock, (what) => readArrivalAge(socket, what));
+    const sentAt = observeSending(clock, () => readSentAge(socket));
+    if (refusal === null) return { ok: true, pinned, socket, arrivedAt, sentAt, ...made };
     await closeSocket(socket);
     return { ok: false, failure: refusal, reset: null };
   } catch (error) {

@@ -14,7 +14,13 @@ import type { Gate, PinnedAddress, GateRefusal } from './gate.ts';
 import { failed, type Outcome } from './outcome.ts';
 import { judgeOwnFault } from './own-fault.ts';
 import { loadPathChanges } from './path-changes.ts';
-import { limitedBytes, loadHandshakeReader, loadReceiveLimit } from './tcp-info.ts';
+import {
+  limitedBytes,
+  loadArrivalAgeReader,
+  loadHandshakeReader,
+  loadReceiveLimit,
+  loadSentAgeReader,
+} from './tcp-info.ts';
 
 /** Where a probe goes, and how much time it has. */
 export interface Destination {
@@ -134,8 +140,19 @@ function networkOver(
     connected: () => connected,
     async connect(pinned, port, use, { incoming, mostBytes = limitedBytes } = {}) {
       const readHandshake = await loadHandshakeReader();
+      const readArrivalAge = await loadArrivalAgeReader();
+      const readSentAge = await loadSentAgeReader();
       const limitReceiving = mostBytes > limitedBytes ? () => {} : await loadReceiveLimit();
-      const options = { environment, gate, readHandshake, limitReceiving, signal, incoming };
+      const options = {
+        environment,
+        gate,
+        readHandshake,
+        readArrivalAge,
+        readSentAge,
+        limitReceiving,
+        signal,
+        incoming,
+      };
       const connection = races
         ? await openFastest(pinned, environment.clock, signal, async (one, attempt) =>
             openConnection(one, port, { ...options, signal: attempt }),

@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net';
 import { bindCLibrary } from '#kernel/c-library.ts';
+import type { ArrivalKind } from './arrivals.ts';
 
 /** Reads the handshake's round trip of a connected socket as the kernel measured it; null if it did not. */
 export type ReadHandshake = (socket: Socket) => number | null;
@@ -15,6 +16,39 @@ export async function loadHandshakeReader(): Promise<ReadHandshake> {
 }
 
 let reader: Promise<ReadHandshake> | undefined;
+
+/**
+ * Reads for how many milliseconds at the least what a connected socket received last has been there; 0 if it may have come this
+ * moment, null if the kernel does not tell.
+ */
+export type ReadArrivalAge = (socket: Socket, what: ArrivalKind) => number | null;
+
+/**
+ * Prepares reading of `tcpi_last_data_recv` and `tcpi_last_ack_recv` in `TCP_INFO` (tcp(7)), once for the process. The kernel counts
+ * in ticks of 1 to 10 ms: what it says can be too much by one, which is taken off. The first is of segments with data; a segment
+ * without, such as one that ends a connection, counts for the second. Null on systems other than Linux, if the native binding does
+ * not load, and for a socket that is closed.
+ */
+export async function loadArrivalAgeReader(): Promise<ReadArrivalAge> {
+  ageReader ??= prepareArrivalAge();
+  return ageReader;
+}
+
+let ageReader: Promise<ReadArrivalAge> | undefined;
+
+/**
+ * Reads for how many milliseconds at the most what a connected socket sent last has been sent; null if the kernel does not tell, or
+ * has sent anything again.
+ */
+export type ReadSentAge = (socket: Socket) => number | null;
+
+/** Prepares reading of `tcpi_last_data_sent` in `TCP_INFO` (tcp(7)), as `loadArrivalAgeReader` does. */
+export async function loadSentAgeReader(): Promise<ReadSentAge> {
+  sentReader ??= prepareSentAge();
+  return sentReader;
+}
+
+let sentReader: Promise<ReadSentAge> | undefined;
 
 /** Keeps the kernel from receiving much more than is read of a connected socket. */
 export type LimitReceiving = (socket: Socket) => void;
@@ -52,11 +86,56 @@ async function prepareLimit(): Promise<LimitReceiving> {
 const levelTcp = 6;
 const optionInfo = 11;
 // Offsets in `struct tcp_info` of linux/tcp.h; the struct only ever grows at its end.
+const lastDataSentOffset = 44;
+const lastDataReceivedOffset = 52;
+const lastAckReceivedOffset = 56;
 const rttOffset = 68;
 const retransmissionsOffset = 100;
 const infoBytes = 104;
 
 async function prepare(): Promise<ReadHandshake> {
+  const readInfo = await loadInfo();
+  return (socket) => {
+    const info = readInfo(socket);
+    if (info === null) return null;
+    const microseconds = readWord(info, rttOffset);
+    return microseconds === 0 || readWord(info, retransmissionsOffset) > 0 ? null : microseconds / 1e6;
+  };
+}
+
+async function prepareArrivalAge(): Promise<ReadArrivalAge> {
+  const readInfo = await loadInfo();
+  const tickMs = await measureTick();
+  return (socket, what) => {
+    const info = readInfo(socket);
+    if (info === null) return null;
+    const dataMs = readWord(info, lastDataReceivedOffset);
+    const ms = what === 'data' ? dataMs : Math.min(dataMs, readWord(info, lastAckReceivedOffset));
+    return Math.max(0, ms - tickMs);
+  };
+}
+
+async function prepareSentAge(): Promise<ReadSentAge> {
+  const readInfo = await loadInfo();
+  const tickMs = await measureTick();
+  return (socket) => {
+    const info = readInfo(socket);
+    if (info === null || readWord(info, retransmissionsOffset) > 0) return null;
+    return readWord(info, lastDataSentOffset) + tickMs;
+  };
+}
+
+// The struct is that of the last call.
+type ReadInfo = (socket: Socket) => Buffer | null;
+
+async function loadInfo(): Promise<ReadInfo> {
+  infoReader ??= prepareInfo();
+  return infoReader;
+}
+
+let infoReader: Promise<ReadInfo> | undefined;
+
+async function prepareInfo(): Promise<ReadInfo> {
   const getsockopt = process.platform === 'linux' ? await bind() : null;
   if (getsockopt === null) return () => null;
   const info = Buffer.alloc(infoBytes);
@@ -69,10 +148,27 @@ async function prepare(): Promise<ReadHandshake> {
   read(-1);
   return (socket) => {
     const fd = descriptorOf(socket);
-    if (fd === null || !read(fd)) return null;
-    const microseconds = readWord(info, rttOffset);
-    return microseconds === 0 || readWord(info, retransmissionsOffset) > 0 ? null : microseconds / 1e6;
+    return fd !== null && read(fd) ? info : null;
   };
+}
+
+// The tick is the resolution of this clock (clock_getres(2)).
+const clockMonotonicCoarse = 6;
+const longestTickMs = 10;
+
+/** How long the kernel's tick is, in whole milliseconds, rounded up: as many as what it says in milliseconds can be too much by. */
+async function measureTick(): Promise<number> {
+  if (process.platform !== 'linux') return longestTickMs;
+  try {
+    const getResolution = await bindCLibrary((program) => program.func('int clock_getres(int, void *)'));
+    const resolution = new BigInt64Array(2);
+    if (getResolution(clockMonotonicCoarse, new Uint8Array(resolution.buffer)) !== 0) return longestTickMs;
+    const ms = Math.ceil(Number(resolution[1]) / 1e6);
+    return ms >= 1 && resolution[0] === 0n ? Math.min(ms, longestTickMs) : longestTickMs;
+  } catch {
+    // No binding for this platform, or another C library: the longest tick that Linux has is right for all.
+    return longestTickMs;
+  }
 }
 
 // Node has no API for it; by hand, because this runs for each connection.

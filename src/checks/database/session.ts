@@ -34,14 +34,15 @@ export async function inSession<Session>(
   found: ServerTalk,
   { stream, login, query, isAnswer, explain = () => null }: SessionSteps<Session>,
 ): Promise<Failure | null> {
-  const { clock, signal, findings } = found;
-  const begin = clock.elapsed();
+  const { clock, arrivedAt, signal, findings } = found;
   let phase: Phase = 'login';
-  let start = begin;
+  let start = clock.elapsed();
+  let seconds = 0;
   const end = () => {
-    const now = clock.elapsed();
-    findings.phases[phase] = toSeconds(now - start);
-    start = now;
+    const taken = toSeconds(Math.max(0, arrivedAt() - start));
+    findings.phases[phase] = taken;
+    seconds += taken;
+    start = clock.elapsed();
   };
   try {
     const session = await orAbort(login(), signal);
@@ -49,7 +50,7 @@ export async function inSession<Session>(
     phase = 'query';
     await orAbort(query(session), signal);
     end();
-    found.seconds = toSeconds(clock.elapsed() - begin);
+    found.seconds = Math.round(seconds * 1e6) / 1e6;
     return null;
   } catch (error) {
     if (error instanceof DeadlineError) {

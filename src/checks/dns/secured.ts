@@ -65,6 +65,7 @@ async function askOverTls(query: Buffer, server: EncryptedQuery): Promise<Secure
       {
         findings: encryption,
         clock: environment.clock,
+        arrivedAt: connection.arrivedAt,
         signal,
       },
     );

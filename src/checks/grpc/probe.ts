@@ -39,7 +39,7 @@ async function ask(
   found: Talk<Detail>,
   onResponse: (response: GrpcResponse) => void,
 ): Promise<Failure | null> {
-  const { clock, signal } = found;
+  const { clock, arrivedAt, signal } = found;
   const endpoint = endpointOf(spec.host);
   const start = clock.elapsed();
   const options = {
@@ -47,12 +47,12 @@ async function ask(
     port: portOf(endpoint),
     secure: spec.tls !== false,
     onFirstByte() {
-      found.findings.phases.first_byte = toSeconds(clock.elapsed() - start);
+      found.findings.phases.first_byte = toSeconds(Math.max(0, arrivedAt() - start));
     },
   };
   try {
     const response = await orAbort(call(socket, encodeRequest(spec.health_of), options), signal);
-    found.seconds = toSeconds(clock.elapsed() - start);
+    found.seconds = toSeconds(Math.max(0, arrivedAt() - start));
     onResponse(response);
     return judge(response, found.detail);
   } catch (error) {

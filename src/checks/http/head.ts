@@ -23,6 +23,8 @@ export interface Head {
   readonly arrived: () => readonly Buffer[] | null;
   /** Once the stream has ended: whether the message ended as well, not only the connection. */
   readonly isWhole: () => boolean;
+  /** Once the stream has ended: whether its end was that of the connection, which may come without data and later than all of it. */
+  readonly endsWithConnection: () => boolean;
 }
 
 /** A request that is sent, with its callbacks. */
@@ -30,6 +32,10 @@ export interface RequestEvents {
   readonly request: HopRequest;
   /** Where the answer comes in; absent where it comes by the socket's stream. */
   readonly incoming?: DataReceiver | undefined;
+  /** Called before the request is written. */
+  readonly onSend: () => void;
+  /** Called right after it was written if other work can come between; there is no answer by then. */
+  readonly onSent: () => void;
   /** Called as soon as anything comes back; over HTTP/2 again for the final head. */
   readonly onFirstByte: () => void;
   /** Called with every error of the connection, also after the head came. */

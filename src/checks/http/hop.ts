@@ -8,6 +8,7 @@ import { closeSocket, type Connection, type DataReceiver, type ConnectionFailure
 import type { PinnedAddress } from '../gate.ts';
 import { stapleFailure } from '../revocation/ocsp.ts';
 import { type Failure, failure } from '../outcome.ts';
+import type { ArrivedAt, SentAt } from '../arrivals.ts';
 import type { Network } from '../reach.ts';
 import type { Certificate } from '../certificate.ts';
 import { handshakeFailure, verifyCertificate, startTls, type TlsOptions } from '../tls-connection.ts';
@@ -85,10 +86,12 @@ export async function sendRequest(request: HopRequest, pinned: PinnedAddress, op
       await exchangeThrough(
         connection.socket,
         async (socket) => {
-          if (security === null) await exchangePlainly(socket, request, { ...options, incoming }, result);
-          else await exchangeSecurely(socket, request, security, options, result);
+          const { arrivedAt, sentAt } = connection;
+          if (security === null)
+            await exchangePlainly(socket, request, { ...options, incoming, arrivedAt, sentAt }, result);
+          else await exchangeSecurely(socket, request, security, { ...options, arrivedAt, sentAt }, result);
         },
-        { request, options, result },
+        { request, options, result, arrivedAt: connection.arrivedAt },
       );
     } finally {
       watch.end();
@@ -106,6 +109,7 @@ interface HopExchange {
   readonly request: HopRequest;
   readonly options: HopOptions;
   readonly result: HopResult;
+  readonly arrivedAt: ArrivedAt;
 }
 
 /** Exchanges request and answer on a connection to the target, or to its proxy. */
@@ -121,6 +125,7 @@ async function exchangeThrough(
       environment: { clock },
     },
     result,
+    arrivedAt,
   }: HopExchange,
 ): Promise<void> {
   const isTunnel = proxy !== undefined && (target.secure || isSocks(proxy));
@@ -135,6 +140,7 @@ async function exchangeThrough(
     result.failure = through.failure;
     return;
   }
+  watch.endAt(arrivedAt());
   try {
     await use(through.socket);
   } finally {
@@ -142,7 +148,12 @@ async function exchangeThrough(
   }
 }
 
-type ExchangeOptions = HopOptions & { readonly incoming?: DataReceiver | undefined };
+type ExchangeOptions = HopOptions & {
+  readonly incoming?: DataReceiver | undefined;
+  /** Of the connection below, to the target or to its proxy. */
+  readonly arrivedAt: ArrivedAt;
+  readonly sentAt: SentAt;
+};
 
 async function exchangePlainly(
   socket: Socket,
@@ -169,10 +180,10 @@ async function exchangeSecurely(
   socket: Socket,
   request: HopRequest,
   security: TlsOptions,
-  options: HopOptions,
+  options: ExchangeOptions,
   result: HopResult,
 ): Promise<void> {
-  const { watch, spec, network, environment } = options;
+  const { watch, spec, network, environment, arrivedAt } = options;
   const { signal } = network;
   watch.begin('tls', 'the TLS handshake');
   let secured: TLSSocket | null = null;
@@ -185,7 +196,7 @@ async function exchangeSecurely(
     result.failure = lateFailure(signal, watch) ?? handshakeFailure(error);
     return;
   }
-  watch.end();
+  watch.endAt(arrivedAt());
   try {
     const now = environment.clock.now();
     const verified = verifyCertificate(secured, security.serverName, now);
@@ -206,7 +217,7 @@ async function exchange(
   options: ExchangeOptions,
   result: HopResult,
 ): Promise<void> {
-  const { watch, network, wantsBody, incoming } = options;
+  const { watch, network, environment, wantsBody, incoming, arrivedAt, sentAt } = options;
   const { signal } = network;
   let first: Error | null = null;
   const onError = (error: Error) => {
@@ -215,13 +226,18 @@ async function exchange(
   socket.on('error', onError);
   const send = 'alpnProtocol' in socket && socket.alpnProtocol === 'h2' ? requestHttp2 : requestHttp1;
   watch.begin('first_byte', 'the first byte');
-  const onFirstByte = () => watch.begin('transfer', 'the headers');
+  let since = 0;
+  const onSend = () => watch.restartAt((since = environment.clock.elapsed()));
+  const onSent = () => watch.restartAt(sentAt(since));
+  // What came meanwhile is no part of what comes next: that begins when this had come, not when it is read.
+  const onFirstByte = () => watch.beginAt(arrivedAt(), 'transfer', 'the headers');
   try {
-    const head = await orAbort(send(socket, { request, incoming, onFirstByte, onError }), signal);
+    const head = await orAbort(send(socket, { request, incoming, onSend, onSent, onFirstByte, onError }), signal);
     result.head = head;
     watch.waitingFor = 'the body';
     if (head.stream === null) result.body = emptyBody;
     else if (wantsBody(head)) await receive(head, head.stream, options, result);
+    watch.endAt(arrivedAt(head.endsWithConnection() ? 'segment' : 'data'));
   } catch (error) {
     result.failure = lateFailure(signal, watch) ?? exchangeFailure(first ?? error, watch.waitingFor);
   }

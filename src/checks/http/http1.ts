@@ -13,7 +13,7 @@ import { authorityOf, type HopRequest } from './redirect.ts';
  */
 export async function requestHttp1(
   socket: Socket,
-  { request, incoming, onFirstByte, onError }: RequestEvents,
+  { request, incoming, onSend, onFirstByte, onError }: RequestEvents,
 ): Promise<Head> {
   const makeParser = await loadResponseParser();
   if (socket.destroyed) throw socket.errored ?? new EndedEarly();
@@ -23,6 +23,8 @@ export async function requestHttp1(
     let body: Readable | null = null;
     let failure: Error | null = null;
     let whole = false;
+    let isOver = false;
+    let endsWithConnection = false;
 
     const stream = (): Readable => {
       body = new Readable({ read: () => void socket.resume() });
@@ -41,7 +43,12 @@ export async function requestHttp1(
           const bodiless = request.method === 'HEAD' || parsed.status === 101;
           whole = parsed.status === 101;
           const arrived = () => (whole ? pieces : null);
-          head = headOf(parsed, { stream: whole ? null : stream, arrived, isWhole: () => whole });
+          head = headOf(parsed, {
+            stream: whole ? null : stream,
+            arrived,
+            isWhole: () => whole,
+            endsWithConnection: () => endsWithConnection,
+          });
           resolve(head);
           return bodiless ? 'no body' : 'body';
         },
@@ -53,6 +60,7 @@ export async function requestHttp1(
         onComplete() {
           if (head === null) return false;
           whole = true;
+          endsWithConnection = isOver;
           body?.push(null);
           return true;
         },
@@ -84,6 +92,7 @@ export async function requestHttp1(
     else incoming.take = take;
     socket.once('end', () =>
       attempt(() => {
+        isOver = true;
         parser.finish();
         if (!whole) fail(new EndedEarly());
       }),
@@ -93,7 +102,7 @@ export async function requestHttp1(
       if (!whole) fail(new EndedEarly());
       parser[Symbol.dispose]();
     });
-    send(socket, request);
+    send(socket, request, onSend);
   });
 }
 
@@ -102,10 +111,11 @@ function isInterim(status: number): boolean {
   return status < 200 && status !== 101;
 }
 
-function send(socket: Socket, request: HopRequest): void {
+function send(socket: Socket, request: HopRequest, onSend: () => void): void {
   const head = headOfRequest(request);
-  if (request.body === null) socket.write(head, 'latin1');
-  else socket.write(Buffer.concat([Buffer.from(head, 'latin1'), Buffer.from(request.body)]));
+  const whole = request.body === null ? head : Buffer.concat([Buffer.from(head, 'latin1'), Buffer.from(request.body)]);
+  onSend();
+  socket.write(whole, 'latin1');
 }
 
 // The first request of a check is the same each time.
@@ -120,7 +130,7 @@ function headText({ method, target, headers, body }: HopRequest): string {
   return headers['connection'] === undefined ? `${head}Connection: close\r\n\r\n` : `${head}\r\n`;
 }
 
-type BodySource = Pick<Head, 'stream' | 'arrived' | 'isWhole'>;
+type BodySource = Pick<Head, 'stream' | 'arrived' | 'isWhole' | 'endsWithConnection'>;
 
 function headOf({ status, reason, minor, raw }: ParsedHead, rest: BodySource): Head {
   const values = new Map<string, string[]>();

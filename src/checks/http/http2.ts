@@ -5,7 +5,10 @@ import { type Head, HeadersTooLarge, maxHeaderBytes, reasonOf, type RequestEvent
 import { authorityOf, urlOf } from './redirect.ts';
 
 /** Sends one request over an open TLS connection and resolves with the head of the final answer (RFC 9113). */
-export async function requestHttp2(socket: Socket, { request, onFirstByte, onError }: RequestEvents): Promise<Head> {
+export async function requestHttp2(
+  socket: Socket,
+  { request, onSend, onSent, onFirstByte, onError }: RequestEvents,
+): Promise<Head> {
   const { method, target, body } = request;
   const { host = authorityOf(target), ...headers } = request.headers;
   return new Promise((resolve, reject) => {
@@ -19,6 +22,7 @@ export async function requestHttp2(socket: Socket, { request, onFirstByte, onErr
       settings: { enablePush: false, maxHeaderListSize: maxHeaderBytes },
     });
     session.on('error', fail);
+    onSend();
     const stream = session.request(
       {
         ...headers,
@@ -30,6 +34,8 @@ export async function requestHttp2(socket: Socket, { request, onFirstByte, onErr
       },
       { endStream: body === null },
     );
+    // Node writes in a native immediate (`MaybeScheduleWrite` in node_http2.cc), which it runs before those of scripts.
+    setImmediate(onSent);
     stream.on('error', fail);
     stream.once('headers', onFirstByte);
     stream.once(
@@ -49,6 +55,7 @@ export async function requestHttp2(socket: Socket, { request, onFirstByte, onErr
           stream: () => stream,
           arrived: () => null,
           isWhole,
+          endsWithConnection: () => false,
         });
       },
     );

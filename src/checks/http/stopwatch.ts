@@ -22,12 +22,30 @@ export class Stopwatch {
     this.#since = this.#clock.elapsed();
   }
 
+  /** Ends the running phase and begins another, at a moment of the monotonic clock that may have passed. */
+  beginAt(moment: number, phase: Phase, waitingFor: string): void {
+    const since = this.#running === null ? moment : Math.max(moment, this.#since);
+    this.endAt(since);
+    this.waitingFor = waitingFor;
+    this.#running = phase;
+    this.#since = since;
+  }
+
+  /** Begins the running phase anew at a moment of the monotonic clock: what it took until then was our own doing. */
+  restartAt(moment: number): void {
+    this.#since = moment;
+  }
+
   /** Ends the running phase; `seconds` replaces our measurement if a better one is known. */
   end(knownSeconds?: number | null): void {
-    if (this.#running === null) return;
-    const ms = typeof knownSeconds === 'number' ? knownSeconds * 1_000 : this.#clock.elapsed() - this.#since;
-    this.#spans.set(this.#running, (this.#spans.get(this.#running) ?? 0) + ms);
-    this.#running = null;
+    if (typeof knownSeconds === 'number') this.#stop(knownSeconds * 1_000);
+    else this.endAt(this.#clock.elapsed());
+  }
+
+  /** Ends the running phase at a moment of the monotonic clock that may have passed. */
+  endAt(moment: number): void {
+    // What came before the phase began did not take any of its time.
+    this.#stop(Math.max(0, moment - this.#since));
   }
 
   /** Adds a time measured elsewhere. */
@@ -45,6 +63,12 @@ export class Stopwatch {
   get seconds(): number {
     if (this.#spans.size === 1) return toSeconds(this.#spans.get('resolve') ?? this.#total());
     return toSeconds(this.#total() - (this.#spans.get('resolve') ?? 0));
+  }
+
+  #stop(ms: number): void {
+    if (this.#running === null) return;
+    this.#spans.set(this.#running, (this.#spans.get(this.#running) ?? 0) + ms);
+    this.#running = null;
   }
 
   #total(): number {

@@ -4,6 +4,7 @@ import { type Clock, DeadlineError, orAbort } from '#kernel/clock.ts';
 import { singleLine } from '#kernel/text.ts';
 import { formatDuration } from '#kernel/units.ts';
 import { closeSocket } from '../connection.ts';
+import type { ArrivedAt } from '../arrivals.ts';
 import { streamFailure } from '../network-errors.ts';
 import { type Fact, type Failure, failure, type Phase, toSeconds } from '../outcome.ts';
 import { bytesOf, describeExpectation, endOfMatch, matcherOf, type Payload } from '../payload.ts';
@@ -28,6 +29,8 @@ export interface ConversationOptions {
   /** Filled as the conversation goes on. */
   readonly findings: Findings;
   readonly clock: Clock;
+  /** Of the connection, or of that below it. */
+  readonly arrivedAt: ArrivedAt;
   readonly signal: AbortSignal;
   /** Whether the server must staple an OCSP response that says that its certificate is good. */
   readonly wantsStaple?: boolean;
@@ -124,7 +127,8 @@ async function expectAnswer(
     (answer) => matches(answer) || refuses(answer),
     (answer) => endOfMatch(expectation, answer),
   );
-  if (reader.firstAt !== null) findings.phases.first_byte ??= toSeconds(reader.firstAt - from);
+  // What was there before anything was waited for took no time.
+  if (reader.firstAt !== null) findings.phases.first_byte ??= toSeconds(Math.max(0, reader.firstAt - from));
   if (reading.bytes.length > 0) {
     findings.detail.answer ??= singleLine(reading.bytes.subarray(0, 1_000).toString('utf8'));
   }

@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net';
 import { type Clock, orAbort } from '#kernel/clock.ts';
+import type { ArrivedAt } from '../arrivals.ts';
 import { createReceiveBuffer, type StreamBuffer } from './receive-buffer.ts';
 
 /** How reading ended: by a match, by the cap, by the other side's end, or by an error such as the deadline's. */
@@ -13,7 +14,7 @@ export interface Reading {
 export interface StreamReader {
   /** Reads until an answer matches. What comes behind it is kept for the next one: `endOf` says where a match ends. */
   until(matches: (answer: Buffer) => boolean, endOf: (answer: Buffer) => number): Promise<Reading>;
-  /** When the first byte came, by the monotonic clock; null before. */
+  /** When the first byte had come, by the monotonic clock; null before. */
   readonly firstAt: number | null;
   /** Detaches from the connection and drops unread bytes. */
   stop(): void;
@@ -21,6 +22,7 @@ export interface StreamReader {
 
 export interface StreamReaderOptions {
   readonly clock: Clock;
+  readonly arrivedAt: ArrivedAt;
   readonly signal: AbortSignal;
   /** Called with all that comes. */
   readonly onBytes?: ((bytes: Buffer) => void) | undefined;
@@ -28,7 +30,10 @@ export interface StreamReaderOptions {
   readonly onEnd?: (() => void) | undefined;
 }
 
-export function createReader(socket: Socket, { clock, signal, onBytes, onEnd }: StreamReaderOptions): StreamReader {
+export function createReader(
+  socket: Socket,
+  { clock, arrivedAt, signal, onBytes, onEnd }: StreamReaderOptions,
+): StreamReader {
   let left: Buffer = Buffer.alloc(0);
   let answer: StreamBuffer | null = null;
   let firstAt: number | null = null;
@@ -36,7 +41,7 @@ export function createReader(socket: Socket, { clock, signal, onBytes, onEnd }: 
   let finishReading: (end: Reading['end']) => void = () => {};
 
   const take = (piece: Buffer) => {
-    firstAt ??= clock.elapsed();
+    firstAt ??= arrivedAt();
     onBytes?.(piece);
     if (answer === null) left = Buffer.concat([left, piece]);
     else answer.take(piece);

@@ -5,6 +5,7 @@ import { type Clock, DeadlineError } from '#kernel/clock.ts';
 import { formatDuration } from '#kernel/units.ts';
 import { expiresAt } from '../certificate.ts';
 import { closeSocket } from '../connection.ts';
+import type { ArrivedAt } from '../arrivals.ts';
 import { stapleFailure } from '../revocation/ocsp.ts';
 import { type Fact, type Failure, failure, type Phase, toSeconds } from '../outcome.ts';
 import { handshakeFailure, startTls, verifyCertificate } from '../tls-connection.ts';
@@ -17,6 +18,8 @@ export interface SecureOptions {
     readonly facts: Partial<Record<Fact, number>>;
   };
   readonly clock: Clock;
+  /** Of the connection below. */
+  readonly arrivedAt: ArrivedAt;
   readonly signal: AbortSignal;
   readonly alpn?: readonly string[];
   /** Whether the server must staple an OCSP response that says that its certificate is good. */
@@ -34,7 +37,7 @@ export async function secure(
   socket: Socket,
   name: string,
   wishes: Tls,
-  { findings, clock, signal, alpn, wantsStaple = false, onChain }: SecureOptions,
+  { findings, clock, arrivedAt, signal, alpn, wantsStaple = false, onChain }: SecureOptions,
 ): Promise<TlsResult> {
   const serverName = wishes.server_name ?? name;
   const start = clock.elapsed();
@@ -53,7 +56,7 @@ export async function secure(
     return { ok: false, failure: handshakeFailure(error), tls: null };
   }
   try {
-    findings.phases.tls = toSeconds(clock.elapsed() - start);
+    findings.phases.tls = toSeconds(Math.max(0, arrivedAt() - start));
     const { certificate, failure: untrusted, chain } = verifyCertificate(secured, serverName, clock.now());
     if (certificate !== null) findings.facts.certificate_expires_at = expiresAt(certificate);
     const cipher = secured.getCipher().standardName;

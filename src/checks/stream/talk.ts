@@ -3,6 +3,7 @@ import type { Clock } from '#kernel/clock.ts';
 import type { ProbeEnvironment, ProbeContext } from '../check.ts';
 import { closeSocket } from '../connection.ts';
 import { type Endpoint, portOf } from '../endpoint.ts';
+import type { ArrivedAt } from '../arrivals.ts';
 import { streamFailure } from '../network-errors.ts';
 import { failed, type Failure, failure, type Outcome } from '../outcome.ts';
 import { reach } from '../reach.ts';
@@ -30,6 +31,8 @@ export interface Talk<Detail> {
   /** When the check began to connect, on the monotonic clock. */
   readonly start: number;
   readonly clock: Clock;
+  /** Of the connection, or of that below TLS. */
+  readonly arrivedAt: ArrivedAt;
   readonly signal: AbortSignal;
 }
 
@@ -58,7 +61,8 @@ export async function converseOver<Detail extends Pick<StreamDetail, 'tls'>>(
           return failed(fault(reset.error), { address, phases: { ...phases, connect: reset.seconds } });
         }
         const findings = { phases: { ...phases, connect: connection.seconds }, facts: {} };
-        const found: Talk<Detail> = { findings, detail, seconds: null, start, clock, signal };
+        const { arrivedAt } = connection;
+        const found: Talk<Detail> = { findings, detail, seconds: null, start, clock, arrivedAt, signal };
         const wrong =
           tls === null
             ? await talk(connection.socket, found)

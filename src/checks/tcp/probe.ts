@@ -1,6 +1,5 @@
-import type { Socket } from 'node:net';
 import { type ProbeEnvironment, type ProbeContext, startPlain } from '../check.ts';
-import { closeSocket, type HandshakeTime } from '../connection.ts';
+import { closeSocket, type Connection, type HandshakeTime } from '../connection.ts';
 import { endpointOf, portOf } from '../endpoint.ts';
 import { measureFamilies } from '../families.ts';
 import { goThroughProxy, placeOf, proxyFailure } from '../http/tunnel.ts';
@@ -43,7 +42,7 @@ async function probe(spec: Spec, context: ProbeContext, environment: ProbeEnviro
 /** All that is done on an open connection, through the proxy if there is one. */
 async function talk(
   spec: Spec,
-  connection: HandshakeTime & { readonly socket: Socket },
+  connection: Connection,
   { pinned: { address }, phases, signal, pin }: ProbeDestination,
   { clock }: ProbeEnvironment,
 ): Promise<Outcome<Detail>> {
@@ -51,7 +50,8 @@ async function talk(
   const { name } = endpoint;
   const findings = findingsOf(connection, phases);
   const known = { address, ...findings };
-  const options = { tls: tlsSettingsOf(spec), name, findings, clock, signal };
+  const { arrivedAt } = connection;
+  const options = { tls: tlsSettingsOf(spec), name, findings, clock, arrivedAt, signal };
   if (spec.proxy === undefined) {
     return conclude(await converse(conversationOf(spec), connection.socket, options), connection, known);
   }
@@ -65,7 +65,8 @@ async function talk(
       findings.phases.resolve = (phases.resolve ?? 0) + seconds;
     },
   });
-  findings.phases.proxy = Math.max(0, toSeconds(clock.elapsed() - start) - resolveSeconds);
+  const end = through.ok ? arrivedAt() : clock.elapsed();
+  findings.phases.proxy = Math.max(0, toSeconds(end - start) - resolveSeconds);
   if (!through.ok) return failed(through.failure, known);
   try {
     const problem = await converse(conversationOf(spec), through.socket, options);

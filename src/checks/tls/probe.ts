@@ -95,6 +95,7 @@ async function handshake(
             name,
             findings,
             clock,
+            arrivedAt: connection.arrivedAt,
             signal,
             wantsStaple: spec.expect.stapled === true,
             onChain,

@@ -26,7 +26,7 @@ async function probe(spec: Spec, context: ProbeContext, environment: ProbeEnviro
 }
 
 async function exchangeFrames(socket: Socket, spec: Spec, found: Talk<Detail>): Promise<Failure | null> {
-  const { clock, signal, start } = found;
+  const { clock, arrivedAt, signal, start } = found;
   const { findings, detail } = found;
   const asked = clock.elapsed();
   let openedAt: number | null = null;
@@ -34,7 +34,7 @@ async function exchangeFrames(socket: Socket, spec: Spec, found: Talk<Detail>): 
     spec,
     url: spec.host,
     onOpen(protocol) {
-      openedAt = clock.elapsed();
+      openedAt = Math.max(asked, arrivedAt());
       findings.phases.first_byte = toSeconds(openedAt - asked);
       detail.protocol = protocol === '' ? null : protocol.slice(0, 100);
     },
@@ -44,9 +44,9 @@ async function exchangeFrames(socket: Socket, spec: Spec, found: Talk<Detail>): 
   });
   try {
     await orAbort(holding, signal);
-    const now = clock.elapsed();
-    if (openedAt !== null && spec.expect !== undefined) findings.phases.transfer = toSeconds(now - openedAt);
-    found.seconds = toSeconds(now - start);
+    const end = Math.max(openedAt ?? asked, arrivedAt());
+    if (openedAt !== null && spec.expect !== undefined) findings.phases.transfer = toSeconds(end - openedAt);
+    found.seconds = toSeconds(end - start);
     return null;
   } catch (error) {
     return faultOf(error, { spec, detail, signal, isOpen: openedAt !== null });

@@ -29,7 +29,13 @@ const target = { secure: false, name: '127.0.0.1', port, path: '/' };
 const request = { target, method: 'GET', headers, body: null, sameOrigin: true } as const;
 
 async function ours(socket: Socket): Promise<void> {
-  const head = await requestHttp1(socket, { request, onFirstByte: () => {}, onError: () => {} });
+  const head = await requestHttp1(socket, {
+    request,
+    onSend: () => {},
+    onSent: () => {},
+    onFirstByte: () => {},
+    onError: () => {},
+  });
   if (head.arrived() === null && head.stream !== null) await once(head.stream().resume(), 'end');
 }
 

@@ -48,6 +48,8 @@ const pinned = { ok: true, address: '127.0.0.1', family: 4, addresses: ['127.0.0
 const options = {
   environment: { clock: systemClock, localAddress: {} },
   readHandshake: () => null,
+  readArrivalAge: () => null,
+  readSentAge: () => null,
   limitReceiving: () => {},
   signal: new AbortController().signal,
 };

@@ -66,6 +66,8 @@ async function receivedAfterReading(limitReceiving: LimitReceiving): Promise<num
     environment: { clock: systemClock, localAddress: {} },
     gate: loopbackGate(),
     readHandshake: () => null,
+    readArrivalAge: () => null,
+    readSentAge: () => null,
     limitReceiving,
     signal: new AbortController().signal,
   });

@@ -26,6 +26,8 @@ function attempts() {
     ok: true,
     pinned: { ...name, address, family: address.includes(':') ? 6 : 4 },
     socket: new Socket(),
+    arrivedAt: () => 0,
+    sentAt: () => 0,
     seconds: 0.02,
     clockSeconds: 0.03,
     timedBy: 'kernel',

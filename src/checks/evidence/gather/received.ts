@@ -36,6 +36,7 @@ export async function gatherReceived(given: GatherContext): Promise<ReceivedEvid
           name: plan.name,
           findings,
           clock,
+          arrivedAt: connection.arrivedAt,
           signal: network.signal,
           onBytes: (bytes) => excerpt.take(bytes),
           onEnd: () => (isEnded = true),

@@ -124,7 +124,8 @@ async function sayBefore(
 ): Promise<string | null> {
   const findings = { phases: {}, facts: {}, detail: { answer: null, tls: null } };
   const { clock } = tools.environment;
-  const options = { tls: { verify: false }, name: plan.name, findings, clock, signal: network.signal };
+  const { arrivedAt } = connection;
+  const options = { tls: { verify: false }, name: plan.name, findings, clock, arrivedAt, signal: network.signal };
   return (await converse(before, connection.socket, options))?.message ?? null;
 }
 
