@@ -8,6 +8,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { createNetworkNamespace, namespaceObstacle, type NetworkNamespace } from '../../support/network-namespace.ts';
 import { type Figures, figuresOf, formatTable, type Row } from './figures.ts';
 import type { Job } from './sampler.ts';
+import { measureFirstByte } from './first-byte.ts';
 import { measureSlots } from './slots.ts';
 
 const [, , , given = '20'] = process.argv;
@@ -138,4 +139,5 @@ function exists(program: string): boolean {
 }
 
 await run();
+await measureFirstByte(delayMs);
 await measureSlots();
