@@ -1,16 +1,16 @@
 import { isIP } from 'node:net';
 
-export interface ListenAddress {
+export interface PlainAddress {
   readonly host: string;
   readonly port: number;
 }
 
 /** Where a daemon listens; `admin` is where it serves its operator, if that is another place. */
-export interface ListenAddresses extends ListenAddress {
-  readonly admin: ListenAddress | null;
+export interface PlainListen extends PlainAddress {
+  readonly admin: PlainAddress | null;
 }
 
-const usual: ListenAddress = { host: '127.0.0.1', port: 8080 };
+const usual: PlainAddress = { host: '127.0.0.1', port: 8080 };
 // A line that begins a key of the whole, a comment or nothing, or one that belongs to what is above it.
 const topKey = /^(?<key>[a-z_]+):(?:\s+(?<value>.*))?$/;
 const otherLine = /^(?:\s.*|#.*)?$/;
@@ -24,14 +24,14 @@ const letters = /^[a-z][a-z\d-]*(?:\.[a-z][a-z\d-]*)*$/;
  * `http.listen` and `http.admin` of configuration files that say them in the usual way, read without YAML: each key on a line of its
  * own, or both in one pair of braces. Null where that is not sure, because something is written in another way.
  */
-export function plainListen(texts: readonly string[]): ListenAddresses | null {
-  let section: readonly Entry[] | null = null;
+export function plainListen(texts: readonly string[]): PlainListen | null {
+  let section: readonly SectionEntry[] | null = null;
   for (const text of texts) {
     const found = sectionOf(text);
     if (found === 'unsure' || (found !== null && section !== null)) return null;
     section = found ?? section;
   }
-  const addresses: Partial<Record<string, ListenAddress>> = {};
+  const addresses: Partial<Record<string, PlainAddress>> = {};
   for (const { key, value } of section ?? []) {
     if (key !== 'listen' && key !== 'admin') continue;
     const read = addressOf(value);
@@ -41,13 +41,13 @@ export function plainListen(texts: readonly string[]): ListenAddresses | null {
   return { ...(addresses['listen'] ?? usual), admin: addresses['admin'] ?? null };
 }
 
-interface Entry {
+interface SectionEntry {
   readonly key: string;
   readonly value: string;
 }
 
 // The keys of `http`, null if there is none.
-function sectionOf(text: string): readonly Entry[] | null | 'unsure' {
+function sectionOf(text: string): readonly SectionEntry[] | null | 'unsure' {
   const lines = text.replace(/^\uFEFF/, '').split(/\r?\n/);
   let at = -1;
   for (const [index, line] of lines.entries()) {
@@ -61,8 +61,8 @@ function sectionOf(text: string): readonly Entry[] | null | 'unsure' {
   return value === '' || comment.test(value) ? blockOf(lines.slice(at + 1)) : bracesOf(value);
 }
 
-function blockOf(lines: readonly string[]): readonly Entry[] | 'unsure' {
-  const entries: Entry[] = [];
+function blockOf(lines: readonly string[]): readonly SectionEntry[] | 'unsure' {
+  const entries: SectionEntry[] = [];
   let indent: number | null = null;
   for (const line of lines) {
     if (/^\s*(?:#.*)?$/.test(line)) continue;
@@ -78,7 +78,7 @@ function blockOf(lines: readonly string[]): readonly Entry[] | 'unsure' {
   return entries;
 }
 
-function bracesOf(value: string): readonly Entry[] | 'unsure' {
+function bracesOf(value: string): readonly SectionEntry[] | 'unsure' {
   const inside = /^\{(?<inside>[^{}[\]#]*|(?:[^{}#]*\[[\da-f:]+\]:\d+[^{}[\]#]*)+)\}\s*(?:#.*)?$/.exec(value)?.groups?.[
     'inside'
   ];
@@ -90,7 +90,7 @@ function bracesOf(value: string): readonly Entry[] | 'unsure' {
   return entries.length === parts.length ? entries : 'unsure';
 }
 
-function addressOf(value: string): ListenAddress | null {
+function addressOf(value: string): PlainAddress | null {
   const { six, name, port, quote } = address.exec(value)?.groups ?? {};
   const host = six ?? name;
   if (host === undefined || Number(port) > 65_535) return null;
