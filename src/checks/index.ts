@@ -58,6 +58,7 @@ export { NodeInfo, type NodeSelection, ownNodeName, shownNode } from './node-inf
 export { failed, failure, unfinishedOutcome } from './outcome.ts';
 export { Failure, FailureCode, FailureSource } from './outcome-schemas.ts';
 export type { Outcome, Phase } from './outcome.ts';
+export { countTimes, isSameButForTimes, putTimes, withTimes } from './outcome-times.ts';
 export type { MeasuredValue } from './measured-value.ts';
 export { PatternText } from './pattern-schema.ts';
 export { PluginCommands } from './plugin/command-schemas.ts';

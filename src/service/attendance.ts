@@ -14,6 +14,9 @@ export interface AttendanceOptions {
   readonly isBusy?: ((node: string, dueAt: number) => boolean) | undefined;
 }
 
+/** The nodes that have voted. */
+export type HeardNodes = Pick<ReadonlySet<string>, 'has'>;
+
 /** Which nodes of a target are to be waited for. */
 export class Attendance {
   readonly #options: AttendanceOptions;
@@ -76,20 +79,20 @@ export class Attendance {
   }
 
   /** Whether any of them is waited for still, if these have voted. */
-  awaitsAny(voters: readonly NodeInfo[], votes: ReadonlyMap<string, unknown> | undefined, dueAt: number): boolean {
+  awaitsAny(voters: readonly NodeInfo[], votes: HeardNodes | undefined, dueAt: number): boolean {
     for (const { name } of voters) if (votes?.has(name) !== true && this.isAwaited(name, dueAt)) return true;
     return false;
   }
 
   /** Whether any of them may have kept this by an assignment from before the one that it has named, if these have voted. */
-  mayContinueAny(voters: readonly NodeInfo[], votes: ReadonlyMap<string, unknown> | undefined, dueAt: number): boolean {
+  mayContinueAny(voters: readonly NodeInfo[], votes: HeardNodes | undefined, dueAt: number): boolean {
     const mayContinue = ({ name }: NodeInfo) =>
       this.#options.statusOf(name)?.online === true && !this.#isWatching(name, dueAt) && !this.isPassed(name, dueAt);
     return voters.some((node) => votes?.has(node.name) !== true && mayContinue(node));
   }
 
   /** Whether each of them has voted or comes to it no more, if these have voted. */
-  hasHeardAll(voters: readonly NodeInfo[], votes: ReadonlyMap<string, unknown> | undefined, dueAt: number): boolean {
+  hasHeardAll(voters: readonly NodeInfo[], votes: HeardNodes | undefined, dueAt: number): boolean {
     for (const { name } of voters) if (votes?.has(name) !== true && !this.isPassed(name, dueAt)) return false;
     return true;
   }

@@ -1,6 +1,7 @@
 import type { NodeInfo, Outcome } from '#checks/index.ts';
 import { countDues, createNextDue, type NextDue, type Schedule } from '#schedule/schedule.ts';
 import { Attendance, type AttendanceOptions, fault } from './attendance.ts';
+import { OpenRounds } from './open-rounds.ts';
 import type { NodeOutcome } from './runs.ts';
 import type {
   CollectedRound,
@@ -44,7 +45,7 @@ class RoundCollector implements TargetRounds {
   #next: NextDue;
   readonly #attendance: Attendance;
   readonly #continuedUntil: number;
-  readonly #open = new Map<number, Map<string, NodeOutcome>>();
+  #open = new OpenRounds();
   #voters: readonly NodeInfo[] = [];
   #undecided: UndecidedRounds | null = null;
   #overUntil: number;
@@ -94,10 +95,9 @@ class RoundCollector implements TargetRounds {
     if (!isCalled || this.#options.isAhead?.(dueAt) === true) return 'uncalled';
     if (dueAt <= this.#overUntil)
       return (this.#undecided ??= new UndecidedRounds()).add(dueAt, { node, outcome, startedAt });
-    let votes = this.#open.get(dueAt);
-    if (votes === undefined) this.#open.set(dueAt, (votes = new Map()));
-    if (votes.has(node.name)) return 'repeated';
-    votes.set(node.name, { node, outcome, startedAt });
+    const round = this.#open.open(dueAt, this.#voters.length);
+    if (round.has(node.name)) return 'repeated';
+    round.add(node, outcome, startedAt);
     this.#attendance.passUntil(node.name, dueAt);
     return 'taken';
   }
@@ -114,7 +114,7 @@ class RoundCollector implements TargetRounds {
       // Until nodes have said since when they watch, it may be over at any moment.
       if (!limited && this.#awaitsAny(dueAt)) return dueAt <= this.#continuedUntil ? now : limit;
       // A node that went away may have voted before.
-      if (dueAt > readUntil && !this.#attendance.hasHeardAll(this.#voters, this.#open.get(dueAt), dueAt)) return now;
+      if (dueAt > readUntil && !this.#attendance.hasHeardAll(this.#voters, this.#open.find(dueAt), dueAt)) return now;
       this.#finish(dueAt, limited);
       left -= 1;
       if (left <= 0) this.#skipForgiven(Math.min(until, now), limited);
@@ -124,7 +124,7 @@ class RoundCollector implements TargetRounds {
 
   endLate(dueAt: number, late: LateRounds): Promise<void> | void {
     const isRevision = dueAt <= this.#overUntil;
-    const votes = isRevision ? this.#undecided?.close(dueAt) : this.#open.get(dueAt);
+    const votes = isRevision ? this.#undecided?.close(dueAt) : this.#open.find(dueAt)?.votes();
     if (!isRevision) this.letGo(dueAt);
     if (votes === undefined) return;
     const attendance = this.#attendance;
@@ -138,7 +138,10 @@ class RoundCollector implements TargetRounds {
   }
 
   openUntil(until: number): readonly number[] {
-    return [...(this.#undecided?.reopened ?? []), ...this.#open.keys()].filter((dueAt) => dueAt <= until);
+    return [
+      ...[...(this.#undecided?.reopened ?? [])].filter((dueAt) => dueAt <= until),
+      ...this.#open.duesUntil(until),
+    ];
   }
 
   get decided(): number {
@@ -155,11 +158,11 @@ class RoundCollector implements TargetRounds {
   }
 
   get awaited(): number {
-    return Math.min(this.#awaited, this.#earliestOpen());
+    return Math.min(this.#awaited, this.#open.firstDueAt);
   }
 
   letGo(moment: number): void {
-    if (this.#open.size > 0) for (const dueAt of this.#open.keys()) if (dueAt <= moment) this.#open.delete(dueAt);
+    this.#open.dropUntil(moment);
     if (moment <= this.#overUntil) return;
     this.#overUntil = moment;
     this.#awaited = this.#dueAfter(moment);
@@ -171,7 +174,7 @@ class RoundCollector implements TargetRounds {
   }
 
   leaveOut(dueAt: number): boolean {
-    if (dueAt !== this.#awaited || this.#earliestOpen() <= dueAt) return false;
+    if (dueAt !== this.#awaited || this.#open.firstDueAt <= dueAt) return false;
     this.letGo(dueAt);
     this.abandon(dueAt);
     this.#options.sink.skipped(1);
@@ -179,7 +182,7 @@ class RoundCollector implements TargetRounds {
   }
 
   reset(now: number): void {
-    this.#open.clear();
+    this.#open = new OpenRounds();
     this.#undecided = null;
     this.#attendance.reset(now);
     this.#forgivenUntil = Number.NEGATIVE_INFINITY;
@@ -191,7 +194,7 @@ class RoundCollector implements TargetRounds {
   extendDeadline(moment: number, isKept: boolean): void {
     this.#forgivenUntil = Math.max(this.#forgivenUntil, moment);
     if (isKept) return;
-    const earliestOpen = this.#earliestOpen();
+    const earliestOpen = this.#open.firstDueAt;
     let count = 0;
     let due = this.#dueAfter(this.#awaited);
     for (; due <= moment && this.#awaited < earliestOpen && count < mostOneByOne; due = this.#dueAfter(due)) {
@@ -204,7 +207,7 @@ class RoundCollector implements TargetRounds {
   }
 
   #skipForgiven(until: number, limited: boolean): void {
-    const moment = Math.min(this.#forgivenUntil, this.#earliestOpen() - 1, until);
+    const moment = Math.min(this.#forgivenUntil, this.#open.firstDueAt - 1, until);
     if (limited || !this.#awaitsAny(moment)) this.#skipUntil(moment);
   }
 
@@ -215,7 +218,7 @@ class RoundCollector implements TargetRounds {
   }
 
   #awaitsAny(dueAt: number): boolean {
-    const votes = this.#open.get(dueAt);
+    const votes = this.#open.find(dueAt);
     if (this.#attendance.awaitsAny(this.#voters, votes, dueAt)) return true;
     return dueAt <= this.#continuedUntil && this.#attendance.mayContinueAny(this.#voters, votes, dueAt);
   }
@@ -224,17 +227,11 @@ class RoundCollector implements TargetRounds {
     return this.#next(moment) ?? Number.POSITIVE_INFINITY;
   }
 
-  #earliestOpen(): number {
-    let first = Number.POSITIVE_INFINITY;
-    if (this.#open.size > 0) for (const dueAt of this.#open.keys()) if (dueAt < first) first = dueAt;
-    return first;
-  }
-
   #finish(dueAt: number, limited: boolean): void {
     const { sink } = this.#options;
     const voters = this.#voters;
     const attendance = this.#attendance;
-    const votes = this.#open.get(dueAt) ?? new Map<string, NodeOutcome>();
+    const votes = this.#open.find(dueAt)?.votes() ?? new Map<string, NodeOutcome>();
     this.letGo(dueAt);
     if (votes.size === 0 && voters.length > 0) {
       if (dueAt <= this.#forgivenUntil) return sink.skipped(1);

@@ -1,7 +1,5 @@
-import type { NodeInfo, Outcome } from '#checks/index.ts';
+import { isSameButForTimes, type NodeInfo, type Outcome, putTimes, withTimes } from '#checks/index.ts';
 import type { Vote } from '#monitor/judge/vote.ts';
-
-type Healthy = Extract<Outcome, { status: 'up' }>;
 
 /** The votes of the last round of a target, which is another one when the next is done. */
 export interface LiveVotes {
@@ -34,7 +32,8 @@ export class KeptVotes implements LiveVotes {
     for (const [index, { node, outcome, startedAt }] of votes.entries()) {
       this.#nodes[index] = node;
       this.#outcomes[index] = this.#oneLike(outcome, index);
-      at = this.#keepTimes(outcome, startedAt, at);
+      this.#times[at] = startedAt ?? Number.NaN;
+      at = putTimes(outcome, this.#times, at + 1);
     }
     if (before !== at) this.#times = this.#times.slice(0, at);
   }
@@ -42,18 +41,8 @@ export class KeptVotes implements LiveVotes {
   // Most nodes have the same outcome as the first one.
   #oneLike(outcome: Outcome, index: number): Outcome {
     for (const known of [this.#outcomes[0], this.#outcomes[index]])
-      if (known !== undefined && isLike(known, outcome)) return known;
+      if (known !== undefined && isSameButForTimes(known, outcome)) return known;
     return outcome;
-  }
-
-  #keepTimes(outcome: Outcome, startedAt = Number.NaN, from: number): number {
-    const times = this.#times;
-    let at = from;
-    times[at++] = startedAt;
-    if (outcome.status !== 'up') return at;
-    times[at++] = outcome.seconds ?? Number.NaN;
-    for (const phase of Object.values(outcome.phases)) times[at++] = phase;
-    return at;
   }
 
   get length(): number {
@@ -70,30 +59,9 @@ export class KeptVotes implements LiveVotes {
     return this.#outcomes.flatMap((known, index) => {
       const node = this.#nodes[index];
       const startedAt = next();
-      const outcome = known.status === 'up' ? withTimes(known, next) : known;
+      const outcome = withTimes(known, next);
       if (node === undefined) return [];
       return [Number.isNaN(startedAt) ? { node, outcome } : { node, outcome, startedAt }];
     });
   }
-}
-
-function withTimes({ address, phases, facts, detail }: Healthy, next: () => number): Healthy {
-  const seconds = next();
-  const times = Object.fromEntries(Object.keys(phases).map((name) => [name, next()]));
-  return { status: 'up', seconds: Number.isNaN(seconds) ? null : seconds, address, phases: times, facts, detail };
-}
-
-// All but the times is the very same.
-function isLike(one: Outcome, other: Outcome): boolean {
-  if (one.status !== 'up' || other.status !== 'up') return one === other;
-  if (one.address !== other.address || one.facts !== other.facts || one.detail !== other.detail) return false;
-  return haveSameNames(one.phases, other.phases);
-}
-
-function haveSameNames(one: Healthy['phases'], other: Healthy['phases']): boolean {
-  if (one === other) return true;
-  const names = Object.keys(one);
-  let count = 0;
-  for (const name in other) if (names[count++] !== name) return false;
-  return count === names.length;
 }

@@ -1,34 +1,14 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { Outcome } from '#checks/index.ts';
 import type { Vote } from '#monitor/judge/vote.ts';
 import { KeptVotes } from '#web/state/kept-votes.ts';
-import { down, nodeInfo, unknown, up } from '../../support/votes.ts';
+import { anyOutcome } from '../../support/any-outcome.ts';
+import { nodeInfo, up } from '../../support/votes.ts';
 
 const nodes = ['zz1', 'zz2', 'zz3', 'zz4'].map((name) => nodeInfo(name));
-// Of these, outcomes share what is the same, as those that are read from batches do.
-const facts = [{}, { loss: 0 }] as const;
-const detail = {};
-const addresses = ['192.0.2.1', '192.0.2.2', null] as const;
-const seconds = fc.double({ min: 0, max: 10, noNaN: true });
-
-const healthy: fc.Arbitrary<Outcome> = fc
-  .tuple(
-    fc.option(seconds),
-    fc.constantFrom(...facts),
-    fc.constantFrom(...addresses),
-    fc.constantFrom([], ['connect'], ['connect', 'tls'], ['tls', 'connect']),
-    seconds,
-  )
-  .map(([took, known, address, names, phase]) => ({
-    ...up(0, { facts: known, address, phases: Object.fromEntries(names.map((name) => [name, phase])) }),
-    seconds: took,
-    detail,
-  }));
-const outcome = fc.oneof({ arbitrary: healthy, weight: 4 }, fc.constantFrom(down(), unknown()));
 const vote = (node: Vote['node']) =>
   fc
-    .tuple(outcome, fc.option(fc.integer({ min: 1, max: 1e13 }), { nil: undefined }))
+    .tuple(anyOutcome, fc.option(fc.integer({ min: 1, max: 1e13 }), { nil: undefined }))
     .map(([seen, startedAt]): Vote => ({ node, outcome: seen, ...(startedAt !== undefined && { startedAt }) }));
 const round = fc.subarray(nodes).chain((some) => fc.tuple(...some.map(vote)));
 
@@ -48,8 +28,9 @@ test('what is kept are the votes of the last round, whatever those of the rounds
 
 test('a healthy round that differs in its times only changes no vote that was handed in before', () => {
   const kept = new KeptVotes();
+  const [facts, detail] = [{}, {}];
   const of = (took: number): readonly Vote[] =>
-    nodes.map((node) => ({ node, outcome: { ...up(took, { facts: facts[0], phases: { connect: took } }), detail } }));
+    nodes.map((node) => ({ node, outcome: { ...up(took, { facts, phases: { connect: took } }), detail } }));
   const first = of(1);
   kept.keep(first);
   kept.keep(of(2));

@@ -1,0 +1,42 @@
+import type { Outcome } from './outcome.ts';
+
+// Healthy outcomes of a target differ in their times, and seldom in anything else: many of them are one of them, and a list of numbers.
+
+/** Whether two outcomes are the very same but for the times of healthy ones. */
+export function isSameButForTimes(one: Outcome, other: Outcome): boolean {
+  if (one.status !== 'up' || other.status !== 'up') return one === other;
+  if (one.address !== other.address || one.facts !== other.facts || one.detail !== other.detail) return false;
+  return haveSameNames(one.phases, other.phases);
+}
+
+/** How many times it has. An outcome that is not up has none that differ. */
+export const countTimes = (outcome: Outcome): number =>
+  outcome.status === 'up' ? 1 + Object.keys(outcome.phases).length : 0;
+
+/** Puts the times of an outcome into `times` from an index on; gives the index after them. */
+export function putTimes(outcome: Outcome, times: number[], from: number): number {
+  if (outcome.status !== 'up') return from;
+  let at = from;
+  times[at++] = outcome.seconds ?? Number.NaN;
+  const phases: Readonly<Partial<Record<string, number>>> = outcome.phases;
+  for (const name in phases) times[at++] = phases[name] ?? Number.NaN;
+  return at;
+}
+
+/** The outcome that is like `known` and has these times, which `next` gives in the order of `putTimes`. */
+export function withTimes(known: Outcome, next: () => number): Outcome {
+  if (known.status !== 'up') return known;
+  const { address, facts, detail } = known;
+  const seconds = next();
+  const phases: Partial<Record<string, number>> = {};
+  for (const name in known.phases) phases[name] = next();
+  return { status: 'up', seconds: Number.isNaN(seconds) ? null : seconds, address, phases, facts, detail };
+}
+
+function haveSameNames(one: Outcome['phases'], other: Outcome['phases']): boolean {
+  if (one === other) return true;
+  const names = Object.keys(one);
+  let count = 0;
+  for (const name in other) if (names[count++] !== name) return false;
+  return count === names.length;
+}
