@@ -1,4 +1,5 @@
 import { countTimes, isSameButForTimes, type NodeInfo, type Outcome, putTimes, withTimes } from '#checks/index.ts';
+import { listOf } from '#kernel/lists.ts';
 import type { NodeOutcome } from './runs.ts';
 
 /**
@@ -92,8 +93,4 @@ export class OpenRounds {
   dropUntil(moment: number): void {
     while (this.#first !== null && this.#first.dueAt <= moment) this.#first = this.#first.next;
   }
-}
-
-function listOf<Item>(length: number, item: Item): Item[] {
-  return Array.from({ length }, () => item);
 }

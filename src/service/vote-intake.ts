@@ -38,6 +38,6 @@ export function createVoteIntake(
     // Of a round that ended without a verdict, it is judged again.
     catchUp.heard(rounds, dueAt, taken === 'reopened');
     if (taken === 'uncalled') confirm?.();
-    else if (confirm !== null) storedRounds.after({ target, dueAt }, confirm);
+    else if (confirm !== null) storedRounds.after({ target, dueAt }, confirm, rounds.voters.length);
   };
 }

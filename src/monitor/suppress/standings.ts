@@ -26,23 +26,25 @@ export interface TargetStanding {
   readonly reported: boolean;
 }
 
+// Written over with each round: what lived from one to the next would be garbage that is dear to collect.
+type MutableStanding = { -readonly [Field in keyof TargetStanding]: TargetStanding[Field] };
+
 const unseen: TargetStanding = { failing: false, seenAt: 0, goodSince: 0, reported: false };
 
 export function createStandings(): TargetStandings {
-  const standings = new Map<string, TargetStanding>();
-  const of = (target: string) => standings.get(target) ?? unseen;
+  const standings = new Map<string, MutableStanding>();
+  const of = (target: string): TargetStanding => standings.get(target) ?? unseen;
 
   return {
     of,
     remember(target, memory, verdict, dueAt, now) {
-      const before = of(target.name);
+      let known = standings.get(target.name);
+      if (known === undefined) standings.set(target.name, (known = { ...unseen }));
       const failing = isFailing(target, memory, verdict.failing);
-      standings.set(target.name, {
-        failing,
-        seenAt: verdict.failing === null ? before.seenAt : dueAt,
-        goodSince: before.failing && !failing ? now : before.goodSince,
-        reported: isReported(target, memory),
-      });
+      if (verdict.failing !== null) known.seenAt = dueAt;
+      if (known.failing && !failing) known.goodSince = now;
+      known.failing = failing;
+      known.reported = isReported(target, memory);
     },
     changed(target, memory) {
       standings.set(target.name, { ...of(target.name), reported: isReported(target, memory) });

@@ -2,8 +2,8 @@
 interface TimeSequence {
   readonly first: number;
   /** 0 if there is only one. */
-  readonly step: number;
-  readonly count: number;
+  step: number;
+  count: number;
 }
 
 /**
@@ -21,6 +21,12 @@ export class DueTimes {
 
   add(dueAt: number): void {
     const sequences = this.#sequences;
+    const newest = sequences.at(-1);
+    if (newest !== undefined && isNext(newest, dueAt)) {
+      newest.step = dueAt - lastOf(newest);
+      newest.count += 1;
+      return;
+    }
     // From the end: what is added is mostly the newest.
     let index = sequences.length - 1;
     while ((sequences[index]?.first ?? dueAt) > dueAt) index -= 1;
@@ -29,7 +35,9 @@ export class DueTimes {
       if (!has(before, dueAt)) sequences.splice(index, 1, ...splitAt(before, dueAt));
       return;
     }
-    sequences.splice(index + 1, 0, { first: dueAt, step: 0, count: 1 });
+    // An empty list that grows takes room for sixteen more.
+    if (newest === undefined) this.#sequences = [{ first: dueAt, step: 0, count: 1 }];
+    else sequences.splice(index + 1, 0, { first: dueAt, step: 0, count: 1 });
     if (!this.#joinNext(index)) index += 1;
     this.#joinNext(index);
   }
@@ -44,10 +52,12 @@ export class DueTimes {
   }
 
   dropBefore(dueAt: number): void {
-    this.#sequences = this.#sequences.flatMap((one) => {
+    if ((this.#sequences[0]?.first ?? dueAt) >= dueAt) return;
+    const left = this.#sequences.flatMap((one) => {
       const dropped = countBefore(one, dueAt);
       return dropped === 0 ? one : sequenceOf(one.first + one.step * dropped, one.step, one.count - dropped);
     });
+    this.#sequences = left.slice();
   }
 
   /** Makes one of a sequence and the next one if all their times are at equal distances; returns whether they are. */
@@ -59,6 +69,11 @@ export class DueTimes {
     this.#sequences.splice(index, 2, { first: one.first, step, count: one.count + next.count });
     return true;
   }
+}
+
+function isNext(sequence: TimeSequence, dueAt: number): boolean {
+  const step = dueAt - lastOf(sequence);
+  return step > 0 && (sequence.count === 1 || step === sequence.step);
 }
 
 function lastOf({ first, step, count }: TimeSequence): number {

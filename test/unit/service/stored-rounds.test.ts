@@ -81,3 +81,37 @@ test('what was never stored is forgotten after minutes', async () => {
   stored.stored(name);
   expect(done).toEqual([]);
 });
+
+test('several rounds of a target are stored in any order', () => {
+  const orders = [
+    [1, 2, 3],
+    [3, 2, 1],
+    [2, 1, 3],
+    [2, 3, 1],
+  ];
+  for (const order of orders) {
+    const done: number[] = [];
+    const stored = createStoredRounds(new FakeClock());
+    for (const dueAt of [1, 2, 3]) {
+      stored.after({ target: 'shop', dueAt }, () => done.push(dueAt));
+      stored.judged({ target: 'shop', dueAt });
+    }
+    for (const dueAt of [...order, ...order]) stored.stored(`shop/${dueAt}`);
+    expect(done).toEqual(order);
+  }
+});
+
+test('of several rounds of a target those that came last are not forgotten with the others', async () => {
+  const clock = new FakeClock();
+  const done: number[] = [];
+  const stored = createStoredRounds(clock);
+  for (const dueAt of [1, 2, 3]) {
+    stored.after({ target: 'shop', dueAt }, () => done.push(dueAt));
+    stored.judged({ target: 'shop', dueAt });
+    await clock.advance(dueAt === 2 ? 200_000 : 1_000);
+  }
+  await clock.advance(120_000);
+  stored.forget();
+  for (const dueAt of [1, 2, 3]) stored.stored(`shop/${dueAt}`);
+  expect(done).toEqual([3]);
+});

@@ -18,6 +18,7 @@ test.each([
   ['one beside the schedule, later', [10, 30, 50, 35], [10, 30, 35, 50], 50],
   ['what was missed, later', [10, 30, 90, 110, 50, 70], [10, 30, 50, 70, 90, 110], 110],
   ['what was missed, from the newest on', [10, 30, 90, 110, 70, 50], [10, 30, 50, 70, 90, 110], 110],
+  ['one after what was missed', [10, 50, 30, 70], [10, 30, 50, 70], 70],
   ['the first one last', [30, 50, 10], [10, 30, 50], 50],
 ])('%s', (_, added, all, last) => {
   const times = timesOf(...added);
