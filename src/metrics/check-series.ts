@@ -49,6 +49,10 @@ export function seriesOf(target: string, check: string, nodes = new Map<string, 
   return { check, labels: new LabelSet({ target, check }), place: new LabelSet({ target }), nodes, last: null };
 }
 
+// One for all: there may be hundreds of thousands of pairs.
+const none = {};
+const noneListed: readonly never[] = [];
+
 /** Nothing was seen yet. */
 export function newPair(
   check: string,
@@ -62,11 +66,11 @@ export function newPair(
     duration,
     up: null,
     seconds: null,
-    phases: {},
-    facts: {},
-    values: [],
+    phases: none,
+    facts: none,
+    values: noneListed,
     kept: null,
-    results: [],
+    results: noneListed,
     last: null,
   };
 }

@@ -1,4 +1,7 @@
+import { ListPool } from '#kernel/lists.ts';
 import type { Vote } from '#monitor/judge/vote.ts';
+
+const nodeLists = new ListPool<string>();
 
 /** What each node saw last of one target: lists, because there may be hundreds of thousands of these pairs. */
 export class LastOfNodes {
@@ -13,7 +16,7 @@ export class LastOfNodes {
     if (index < 0) {
       index = this.#nodes.length;
       // Neither in place nor by spreading: such a list takes room for sixteen more, and `concat` for what it has.
-      this.#nodes = this.#nodes.concat(node);
+      this.#nodes = nodeLists.shared(this.#nodes.concat(node));
       this.#states = this.#states.concat(-1);
       this.#seconds = this.#seconds.concat(Number.NaN);
     }

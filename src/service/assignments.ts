@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { checkOf, type CheckSpec, type NodeSelection, type Policy } from '#checks/index.ts';
 import { notAhead } from '#kernel/clock.ts';
+import { isSameList } from '#kernel/lists.ts';
 import { type AssignedTarget, isSameTarget } from '#protocol/watching.ts';
 import type { Schedule } from '#schedule/schedule.ts';
 import type { Transport } from './ports.ts';
@@ -64,9 +65,10 @@ export class Assignments {
     const before = new Map(known?.entries.map((one, index) => [one, known.since[index] ?? number]));
     const since = wanted.map((one) => before.get(one) ?? number);
     const targets = wanted.map(({ assigned }) => assigned);
-    this.#nodes.set(node, { number, targets, entries: wanted, since });
+    const sent = this.#withListsOfOthers({ number, targets, entries: wanted, since });
+    this.#nodes.set(node, sent);
     this.#heard.delete(node);
-    this.#transport.assign(node, { number, targets });
+    this.#transport.assign(node, { number, targets: sent.targets });
   }
 
   /** A node watches the assignment of this number since then; infinity if none. It says so every few seconds, of many targets. Whether that is new. */
@@ -88,9 +90,20 @@ export class Assignments {
     for (const [node, { number, since }] of this.#heard) this.#heard.set(node, { number, since: notAhead(since, now) });
   }
 
+  // Mostly all nodes watch the same.
+  #withListsOfOthers(sent: SentAssignment): SentAssignment {
+    let { targets, entries, since } = sent;
+    for (const other of this.#nodes.values()) {
+      if (isSameList(other.targets, targets)) ({ targets } = other);
+      if (isSameList(other.entries, entries)) ({ entries } = other);
+      if (isSameList(other.since, since)) ({ since } = other);
+    }
+    return { number: sent.number, targets, entries, since };
+  }
+
   // Targets that are watched anew in the same way, after a change of their rules for instance: the node goes on and will not say so again.
   #exchange(node: string, known: SentAssignment, wanted: readonly AwaitedEntry[]): void {
-    this.#nodes.set(node, { ...known, entries: wanted });
+    this.#nodes.set(node, this.#withListsOfOthers({ ...known, entries: wanted }));
     const heard = this.#heard.get(node);
     if (heard === undefined) return;
     for (const [index, one] of wanted.entries())

@@ -1,5 +1,6 @@
 import { failed, failure, type NodeInfo } from '#checks/index.ts';
 import { notAhead } from '#kernel/clock.ts';
+import { ListPool } from '#kernel/lists.ts';
 import type { NodeStatus } from './ports.ts';
 import type { NodeOutcome } from './runs.ts';
 
@@ -16,6 +17,8 @@ export interface AttendanceOptions {
 
 /** The nodes that have voted. */
 export type HeardNodes = Pick<ReadonlySet<string>, 'has'>;
+
+const nodeLists = new ListPool<string>();
 
 /** Which nodes of a target are to be waited for. */
 export class Attendance {
@@ -139,7 +142,7 @@ export class Attendance {
     const index = this.#nodes.indexOf(node);
     if (index >= 0) return index;
     // Neither in place nor by spreading: such a list takes room for sixteen more, and `concat` for what it has.
-    this.#nodes = this.#nodes.concat(node);
+    this.#nodes = nodeLists.shared(this.#nodes.concat(node));
     this.#since = this.#since.concat(Number.POSITIVE_INFINITY);
     this.#passed = this.#passed.concat(Number.NEGATIVE_INFINITY);
     return this.#nodes.length - 1;

@@ -1,4 +1,5 @@
 import type { NodeInfo } from '#checks/index.ts';
+import { ListPool } from '#kernel/lists.ts';
 import type { Vote } from '../judge/vote.ts';
 
 /** A node that is trusted no more, or again. */
@@ -48,12 +49,14 @@ interface NodeRecord {
 }
 
 const none: readonly TrustChange[] = [];
+const noVoters: readonly NodeRecord[] = [];
 
 export function createQuarantine(): Quarantine {
   const suspected = new Set<string>();
   const records = new Map<string, NodeRecord>();
   /** Of each target, who gave a vote on it: for each vote there is one look at a short list. */
-  const voters = new Map<string, NodeRecord[]>();
+  const voters = new Map<string, readonly NodeRecord[]>();
+  const lists = new ListPool<NodeRecord>();
 
   function recordOf(node: string): NodeRecord {
     let known = records.get(node);
@@ -61,26 +64,24 @@ export function createQuarantine(): Quarantine {
     return known;
   }
 
-  function votersOf(target: string): NodeRecord[] {
-    let known = voters.get(target);
-    if (known === undefined) voters.set(target, (known = []));
-    return known;
+  function addVoter(target: string, record: NodeRecord): void {
+    const known = voters.get(target) ?? noVoters;
+    if (known.includes(record)) return;
+    voters.set(target, lists.shared(known.concat(record)));
+    record.targets += 1;
   }
 
   // `othersLead` is by how many more of the others see it up than down.
   function take(
     { target, host, dueAt, votes }: ObservedRound,
-    voted: NodeRecord[],
+    voted: readonly NodeRecord[],
     vote: Vote,
     othersLead: number,
   ): TrustChange | null {
     const { node, outcome } = vote;
     if (outcome.status === 'unknown') return null;
     const record = recordOf(node.name);
-    if (!voted.includes(record)) {
-      voted.push(record);
-      record.targets += 1;
-    }
+    if (!voted.includes(record)) addVoter(target, record);
     const othersSeeUp = othersLead > 0;
     if (outcome.status === 'up') {
       if (record.alone.size > 0) record.alone.clear();
@@ -128,7 +129,7 @@ export function createQuarantine(): Quarantine {
     observe(round) {
       let changes: TrustChange[] | null = null;
       let lead = leadIn(round.votes);
-      const voted = votersOf(round.target);
+      const voted = voters.get(round.target) ?? noVoters;
       for (const vote of round.votes) {
         const change = take(round, voted, vote, lead - leadOf(vote));
         if (change === null) continue;

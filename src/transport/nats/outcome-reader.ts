@@ -24,16 +24,20 @@ const mostSeconds = 1e6;
  */
 export function createOutcomeReader(isWatched: (target: string) => boolean): OutcomeReader {
   const last = new Map<string, LastOutcome>();
+  // Of each type, of whichever target: most of what is the same in all outcomes of a target is so in those of others.
+  const newest = new Map<LastOutcome['type'], HealthyOutcome>();
   return (target, type, written) => {
     const known = last.get(target);
     const again = known?.type === type ? readAgain(known.outcome, written) : null;
     if (again !== null) return again;
     const outcome = readOutcome(type, written);
     if (outcome?.status !== 'up') return outcome;
-    const shared = known?.type === type ? share(known.outcome, outcome) : outcome;
+    const other = known?.type === type ? known.outcome : newest.get(type);
+    const shared = other === undefined ? outcome : share(other, outcome);
     if (!isWatched(target)) return outcome;
     if (known === undefined && last.size >= mostTargets) last.clear();
     last.set(target, { type, outcome: shared });
+    newest.set(type, shared);
     return shared;
   };
 }

@@ -122,14 +122,16 @@ export function createBoard({ clock, watched, openIncidents }: BoardOptions): Bo
     const entry = entries.get(target.name);
     const incidents = open.get(target.name) ?? [];
     if (entry === undefined) return { ...target, ...unseen, firstDueAt: firstDueOf(target), incidents, entry: {} };
-    const { status, since, dueAt, changes, votes, recent, rounds, spreads } = entry;
+    const { status, since, dueAt, changes, votes, rounds, spreads } = entry;
     const heldUntil = (dueAt ?? 0) + target.holdsMs;
     const isStale = dueAt !== null && heldUntil < clock.now();
     return {
       ...target,
       incidents,
       votes,
-      recent,
+      get recent() {
+        return entry.recent.map((seconds) => (Number.isNaN(seconds) ? null : seconds));
+      },
       rounds,
       dueAt,
       changes,

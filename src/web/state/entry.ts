@@ -10,7 +10,8 @@ export interface Entry {
   dueAt: number | null;
   changes: readonly StateChange[];
   readonly votes: KeptVotes;
-  recent: (number | null)[];
+  /** The middle time of each of the last rounds; NaN for none: a list with null in it would hold every number as an object. */
+  readonly recent: number[];
   rounds: number;
   /** By node; null if no node has reported any. */
   spreads: Map<string, SpreadRing> | null;
@@ -74,9 +75,9 @@ export function listed(
   return new Map(votes.flatMap(({ node: { name } }) => [[name, spreads.get(name)?.list() ?? []] as const]));
 }
 
-function middle(votes: readonly Vote[]): number | null {
+function middle(votes: readonly Vote[]): number {
   const times: number[] = [];
   for (const { outcome } of votes) if (outcome.status === 'up' && outcome.seconds !== null) times.push(outcome.seconds);
   if (times.length > 1) times.sort((a, b) => a - b);
-  return times[Math.floor(times.length / 2)] ?? null;
+  return times[Math.floor(times.length / 2)] ?? Number.NaN;
 }

@@ -1,4 +1,5 @@
 import { isSameButForTimes, type NodeInfo, type Outcome, putTimes, withTimes } from '#checks/index.ts';
+import { ListPool } from '#kernel/lists.ts';
 import type { Vote } from '#monitor/judge/vote.ts';
 
 /** The votes of the last round of a target, which is another one when the next is done. */
@@ -10,27 +11,27 @@ export interface LiveVotes {
   statuses(): readonly { readonly node: NodeInfo; readonly status: Outcome['status'] }[];
 }
 
+const nodeLists = new ListPool<NodeInfo>();
+
 /**
  * The votes of the last round of a target. What is new in a healthy one are a few numbers, which are written over those of the round
  * before: a hundred thousand votes that each live until the next round would otherwise be most of what is to be collected as garbage.
  */
 export class KeptVotes implements LiveVotes {
-  #nodes: NodeInfo[] = [];
+  #nodes: readonly NodeInfo[] = [];
   /** Of each: its outcome, or one of this or an earlier round that is as it but for the times. */
   #outcomes: Outcome[] = [];
   /** Of each: when it began, and if it is up how long it took and its phases. NaN if unknown. */
   #times: number[] = [];
 
   keep(votes: readonly Vote[]): void {
+    const isSame = this.#nodes.length === votes.length && votes.every(({ node }, index) => node === this.#nodes[index]);
+    if (!isSame) this.#nodes = nodeLists.shared(votes.map(({ node }) => node));
     // A list that grows takes room for sixteen more.
-    if (this.#nodes.length !== votes.length) {
-      this.#nodes = votes.map(({ node }) => node);
-      this.#outcomes = votes.map(({ outcome }) => outcome);
-    }
+    if (this.#outcomes.length !== votes.length) this.#outcomes = votes.map(({ outcome }) => outcome);
     const before = this.#times.length;
     let at = 0;
-    for (const [index, { node, outcome, startedAt }] of votes.entries()) {
-      this.#nodes[index] = node;
+    for (const [index, { outcome, startedAt }] of votes.entries()) {
       this.#outcomes[index] = this.#oneLike(outcome, index);
       this.#times[at] = startedAt ?? Number.NaN;
       at = putTimes(outcome, this.#times, at + 1);

@@ -35,6 +35,15 @@ test('an outcome with another detail is read by its schema, and shares what is t
   expect(read('shop', 'tcp', again({ detail: { ...detail, clock_seconds: -1 } }))).toBeNull();
 });
 
+test('the first outcome of a target shares what is the same with the last one of another target', () => {
+  const read = watched();
+  const first = read('shop', 'tcp', again());
+  const other = read('mail', 'tcp', again({ seconds: 0.5, address: '192.0.2.2' }));
+  expect(other).toEqual({ ...written, seconds: 0.5, address: '192.0.2.2' });
+  expect(other?.detail).toBe(first?.detail);
+  expect(other?.facts).toBe(first?.facts);
+});
+
 test('nothing is kept of targets that are not watched, and nothing is shared by those of other types', () => {
   const unwatched = createOutcomeReader(() => false);
   expect(unwatched('shop', 'tcp', again())?.detail).not.toBe(unwatched('shop', 'tcp', again())?.detail);
