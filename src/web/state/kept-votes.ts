@@ -25,25 +25,33 @@ export class KeptVotes implements LiveVotes {
   #times: number[] = [];
 
   keep(votes: readonly Vote[]): void {
-    const isSame = this.#nodes.length === votes.length && votes.every(({ node }, index) => node === this.#nodes[index]);
-    if (!isSame) this.#nodes = nodeLists.shared(votes.map(({ node }) => node));
+    if (!this.#isOfSameNodes(votes)) this.#nodes = nodeLists.shared(votes.map(({ node }) => node));
     // A list that grows takes room for sixteen more.
     if (this.#outcomes.length !== votes.length) this.#outcomes = votes.map(({ outcome }) => outcome);
     const before = this.#times.length;
     let at = 0;
-    for (const [index, { outcome, startedAt }] of votes.entries()) {
+    let index = 0;
+    for (const { outcome, startedAt } of votes) {
       this.#outcomes[index] = this.#oneLike(outcome, index);
+      index += 1;
       this.#times[at] = startedAt ?? Number.NaN;
       at = putTimes(outcome, this.#times, at + 1);
     }
     if (before !== at) this.#times = this.#times.slice(0, at);
   }
 
+  #isOfSameNodes(votes: readonly Vote[]): boolean {
+    if (this.#nodes.length !== votes.length) return false;
+    for (let index = 0; index < votes.length; index += 1) if (votes[index]?.node !== this.#nodes[index]) return false;
+    return true;
+  }
+
   // Most nodes have the same outcome as the first one.
   #oneLike(outcome: Outcome, index: number): Outcome {
-    for (const known of [this.#outcomes[0], this.#outcomes[index]])
-      if (known !== undefined && isSameButForTimes(known, outcome)) return known;
-    return outcome;
+    const [first] = this.#outcomes;
+    if (first !== undefined && isSameButForTimes(first, outcome)) return first;
+    const own = this.#outcomes[index];
+    return own !== undefined && isSameButForTimes(own, outcome) ? own : outcome;
   }
 
   get length(): number {
