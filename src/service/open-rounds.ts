@@ -8,8 +8,6 @@ import type { NodeOutcome } from './runs.ts';
  */
 export class OpenRound {
   readonly dueAt: number;
-  /** The round that is due next after it and has a vote, too. */
-  next: OpenRound | null;
   readonly #nodes: (NodeInfo | null)[];
   readonly #outcomes: (Outcome | null)[];
   /** Of each: when it began, and the times of its outcome. */
@@ -18,9 +16,8 @@ export class OpenRound {
   #timesCount = 0;
 
   /** `expected` is how many votes may come: lists that grow take room for sixteen more each time. */
-  constructor(dueAt: number, next: OpenRound | null, expected: number) {
+  constructor(dueAt: number, expected: number) {
     this.dueAt = dueAt;
-    this.next = next;
     this.#nodes = listOf(expected, null);
     this.#outcomes = listOf(expected, null);
   }
@@ -52,45 +49,5 @@ export class OpenRound {
       votes.set(node.name, { node, outcome: withTimes(known, nextTime), startedAt });
     }
     return votes;
-  }
-}
-
-/** The rounds of a target that have votes and are not over, nearly always one: a list of what is due first. */
-export class OpenRounds {
-  #first: OpenRound | null = null;
-
-  /** When the first of them was due; infinity if there is none. */
-  get firstDueAt(): number {
-    return this.#first?.dueAt ?? Number.POSITIVE_INFINITY;
-  }
-
-  find(dueAt: number): OpenRound | undefined {
-    let round = this.#first;
-    while (round !== null && round.dueAt < dueAt) round = round.next;
-    return round?.dueAt === dueAt ? round : undefined;
-  }
-
-  /** The round that is due then, opened if it was not. */
-  open(dueAt: number, expected: number): OpenRound {
-    let before: OpenRound | null = null;
-    let after = this.#first;
-    while (after !== null && after.dueAt < dueAt) [before, after] = [after, after.next];
-    if (after?.dueAt === dueAt) return after;
-    const round = new OpenRound(dueAt, after, expected);
-    if (before === null) this.#first = round;
-    else before.next = round;
-    return round;
-  }
-
-  /** Due times up to a moment. */
-  duesUntil(moment: number): readonly number[] {
-    const dues: number[] = [];
-    for (let round = this.#first; round !== null && round.dueAt <= moment; round = round.next) dues.push(round.dueAt);
-    return dues;
-  }
-
-  /** Drops those that were due up to a moment. */
-  dropUntil(moment: number): void {
-    while (this.#first !== null && this.#first.dueAt <= moment) this.#first = this.#first.next;
   }
 }

@@ -1,7 +1,7 @@
 import type { NodeInfo, Outcome } from '#checks/index.ts';
 import { countDues, createNextDue, type NextDue, type Schedule } from '#schedule/schedule.ts';
 import { Attendance, type AttendanceOptions, fault } from './attendance.ts';
-import { OpenRounds } from './open-rounds.ts';
+import { OpenRound } from './open-rounds.ts';
 import type { NodeOutcome } from './runs.ts';
 import type {
   CollectedRound,
@@ -12,6 +12,7 @@ import type {
   VoteReception,
 } from './target-rounds.ts';
 import { roundOf } from './round-of.ts';
+import { RoundsByDue } from './rounds-by-due.ts';
 import { UndecidedRounds } from './undecided-rounds.ts';
 
 export interface RoundCollectorOptions extends AttendanceOptions {
@@ -45,7 +46,7 @@ class RoundCollector implements TargetRounds {
   #next: NextDue;
   readonly #attendance: Attendance;
   readonly #continuedUntil: number;
-  #open = new OpenRounds();
+  #open = new RoundsByDue<OpenRound>();
   #voters: readonly NodeInfo[] = [];
   #undecided: UndecidedRounds | null = null;
   #overUntil: number;
@@ -95,7 +96,8 @@ class RoundCollector implements TargetRounds {
     if (!isCalled || this.#options.isAhead?.(dueAt) === true) return 'uncalled';
     if (dueAt <= this.#overUntil)
       return (this.#undecided ??= new UndecidedRounds()).add(dueAt, { node, outcome, startedAt });
-    const round = this.#open.open(dueAt, this.#voters.length);
+    let round = this.#open.find(dueAt);
+    if (round === undefined) this.#open.add((round = new OpenRound(dueAt, this.#voters.length)));
     if (round.has(node.name)) return 'repeated';
     round.add(node, outcome, startedAt);
     this.#attendance.passUntil(node.name, dueAt);
@@ -138,10 +140,8 @@ class RoundCollector implements TargetRounds {
   }
 
   openUntil(until: number): readonly number[] {
-    return [
-      ...[...(this.#undecided?.reopened ?? [])].filter((dueAt) => dueAt <= until),
-      ...this.#open.duesUntil(until),
-    ];
+    const open = this.#open.all().map(({ dueAt }) => dueAt);
+    return [...(this.#undecided?.reopened ?? []), ...open].filter((dueAt) => dueAt <= until);
   }
 
   get decided(): number {
@@ -182,7 +182,7 @@ class RoundCollector implements TargetRounds {
   }
 
   reset(now: number): void {
-    this.#open = new OpenRounds();
+    this.#open = new RoundsByDue();
     this.#undecided = null;
     this.#attendance.reset(now);
     this.#forgivenUntil = Number.NEGATIVE_INFINITY;

@@ -1,6 +1,7 @@
 import type { Clock } from '#kernel/clock.ts';
 import { listOf } from '#kernel/lists.ts';
 import type { ResultBatch } from './ports.ts';
+import { RoundsByDue } from './rounds-by-due.ts';
 import { parseRunName, type RoundKey } from '#protocol/run-name.ts';
 
 /** What is to be done once rounds are stored. */
@@ -28,8 +29,6 @@ interface WaitingActions {
   judged: number;
   /** The same of the records that follow it; null if none does, as nearly always. */
   later: readonly number[] | null;
-  /** The next round of the target that came after it. */
-  next: WaitingActions | null;
 }
 
 /** What is to be called so many times before `action` is done; null if there is nothing to do. */
@@ -49,41 +48,21 @@ export function countEach<Batch extends ResultBatch | null>(batch: Batch): Batch
 }
 
 export function createStoredRounds(clock: Clock): StoredRounds {
-  // The first round of each target: a name for each result would be written and hashed ten thousand times a second.
-  const waiting = new Map<string, WaitingActions>();
+  // By target: a name for each result would be written and hashed ten thousand times a second.
+  const waiting = new Map<string, RoundsByDue<WaitingActions>>();
   let lookedAt = clock.elapsed();
   // Nodes of this process wait for nothing.
   let isUsed = false;
 
-  function find({ target, dueAt }: RoundKey): WaitingActions | null {
-    let place = waiting.get(target) ?? null;
-    while (place !== null && place.dueAt !== dueAt) place = place.next;
-    return place;
-  }
-
-  function placeOf(round: RoundKey, expected = 0): WaitingActions {
-    const { target, dueAt } = round;
-    const known = find(round);
-    if (known !== null) return known;
+  function placeOf({ target, dueAt }: RoundKey, expected = 0): WaitingActions {
+    let rounds = waiting.get(target);
+    if (rounds === undefined) waiting.set(target, (rounds = new RoundsByDue()));
+    const known = rounds.find(dueAt);
+    if (known !== undefined) return known;
     const actions = listOf(expected, null);
-    const place = { dueAt, since: clock.elapsed(), actions, count: 0, judged: -1, later: null, next: null };
-    let last = waiting.get(target);
-    while (last !== undefined && last.next !== null) last = last.next;
-    if (last === undefined) waiting.set(target, place);
-    else last.next = place;
+    const place = { dueAt, since: clock.elapsed(), actions, count: 0, judged: -1, later: null };
+    rounds.add(place);
     return place;
-  }
-
-  function beginWith(target: string, first: WaitingActions | null): void {
-    if (first === null) waiting.delete(target);
-    else waiting.set(target, first);
-  }
-
-  function remove(target: string, place: WaitingActions): void {
-    let before = waiting.get(target);
-    if (before === place) return beginWith(target, place.next);
-    while (before !== undefined && before.next !== null && before.next !== place) before = before.next;
-    if (before !== undefined) before.next = place.next;
   }
 
   return {
@@ -101,12 +80,15 @@ export function createStoredRounds(clock: Clock): StoredRounds {
     },
     stored(name) {
       const round = parseRunName(name);
-      const place = round === null ? null : find(round);
-      if (round === null || place === null || place.judged === -1) return;
+      const rounds = round === null ? undefined : waiting.get(round.target);
+      const place = round === null ? undefined : rounds?.find(round.dueAt);
+      if (round === null || rounds === undefined || place === undefined || place.judged === -1) return;
       const { actions, count, judged, later } = place;
       const done = actions.slice(0, judged);
-      if (judged === count) remove(round.target, place);
-      else {
+      if (judged === count) {
+        rounds.delete(round.dueAt);
+        if (rounds.isEmpty) waiting.delete(round.target);
+      } else {
         const [next = -1, ...rest] = (later ?? []).map((upTo) => upTo - judged);
         place.actions = actions.slice(judged, count);
         place.count = count - judged;
@@ -120,10 +102,9 @@ export function createStoredRounds(clock: Clock): StoredRounds {
       if (now - lookedAt < lookEveryMs) return;
       lookedAt = now;
       const before = now - keptMs;
-      for (const [target, first] of waiting) {
-        let left: WaitingActions | null = first;
-        while (left !== null && left.since <= before) left = left.next;
-        if (left !== first) beginWith(target, left);
+      for (const [target, rounds] of waiting) {
+        for (const { dueAt, since } of rounds.all()) if (since <= before) rounds.delete(dueAt);
+        if (rounds.isEmpty) waiting.delete(target);
       }
     },
   };
