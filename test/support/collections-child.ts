@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { keepCollectionsRare } from '#kernel/collections.ts';
+import { heapWithGarbage, keepCollectionsRare } from '#kernel/collections.ts';
 import { allowedGarbage, collectGarbage } from '#kernel/garbage.ts';
 
-// Prints how much garbage is allowed after a start, and after some was made as fast as can be.
+// Prints how much garbage is allowed after a start, and after some was made as fast as can be, and how large that may make the heap.
 
 const livingObjects = 200_000;
 const mostRounds = 600;
@@ -19,4 +19,5 @@ for (let round = 0; round < mostRounds && !((allowedGarbage() ?? 0) > start); ro
   kept = [...kept.slice(-livingObjects / 2), ...made];
   await sleep(0);
 }
-process.stdout.write(JSON.stringify({ start, busy: allowedGarbage(), living: living.length }));
+const heapBytes = heapWithGarbage(process.constrainedMemory());
+process.stdout.write(JSON.stringify({ start, busy: allowedGarbage(), heapBytes, living: living.length }));

@@ -47,12 +47,12 @@ const obstacle = limitsObstacle();
 test.skipIf(obstacle !== null)(
   `less of it is allowed where memory is limited${obstacle === null ? '' : ` (${obstacle})`}`,
   async () => {
-    using limits = limitResources({ memoryBytes: 80e6 });
+    using limits = limitResources({ memoryBytes: 80 * 2 ** 20 });
     const [command = '', ...words] = limits.prefix;
     const { stdout } = await promisify(execFile)(command, [...words, process.execPath, '--no-warnings', child]);
-    // Of 80 MB the heap may have 36, and some 24 are in use.
-    const { busy } = JSON.parse(stdout) as Record<'busy', number>;
-    expect(busy).toBeGreaterThanOrEqual(50);
-    expect(busy).toBeLessThan(70);
+    const { busy, heapBytes } = JSON.parse(stdout) as Record<'busy' | 'heapBytes', number>;
+    expect(heapBytes).toBe(0.45 * 80 * 2 ** 20);
+    // What is in use is at least a third of that, and without a limit it is 200.
+    expect(busy).toBeLessThan(200);
   },
 );
