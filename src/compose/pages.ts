@@ -95,7 +95,10 @@ export function openPages(over: PagesOver) {
     // What is known from before the start, until the first rounds tell more.
     seed: async (signal: AbortSignal) => board.seed(await history.now(undefined, undefined, signal)),
     of: (config: Config) => pagesOf(config, over, kept),
-    [Symbol.dispose]: () => watching[Symbol.dispose](),
+    async [Symbol.asyncDispose]() {
+      watching[Symbol.dispose]();
+      await past[Symbol.asyncDispose]();
+    },
   };
 }
 

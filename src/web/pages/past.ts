@@ -1,6 +1,6 @@
 import type { HistoryFigures, HistoryReader } from '#history/reader.ts';
 import { addTime, noTime, type TimeByStatus, uptimeOf } from '#history/verdict-periods.ts';
-import type { Clock } from '#kernel/clock.ts';
+import { type Clock, sleepUnlessAborted } from '#kernel/clock.ts';
 import { sharing } from '#kernel/sharing.ts';
 import { dayMs } from '#kernel/units.ts';
 import type { LiveTarget } from '../state/board.ts';
@@ -104,8 +104,11 @@ const rankOf = (stretch: DayState) => {
 };
 const isWorse = (one: DayState, other: DayState) => rankOf(one) < rankOf(other);
 
-/** What was, kept for some minutes: looked up for viewers, a target at a time, and never without any. */
-export interface PastKeeper {
+/**
+ * The past of targets, kept for some minutes: looked up for viewers, a target at a time, and never without any. Disposal ends a
+ * look-up under way before it resolves: the history may be closed then.
+ */
+export interface PastKeeper extends AsyncDisposable {
   /** How a target was up to now; null until it was looked up. */
   of(target: LiveTarget): Past | null;
   /** Looks up what is unknown of these, or too old. Resolves when the work is done, or `patienceMs` have gone by. */
@@ -126,6 +129,7 @@ const longestRestMs = 1_000;
 
 export function createPastKeeper(reader: HistoryReader, clock: Clock, failed: (error: unknown) => void): PastKeeper {
   const known = new Map<string, StoredPast>();
+  const ending = new AbortController();
   let working: Promise<void> | null = null;
   let renewals = 0;
 
@@ -137,7 +141,7 @@ export function createPastKeeper(reader: HistoryReader, clock: Clock, failed: (e
   async function restAfter(begun: number, done: number): Promise<number> {
     const took = clock.elapsed() - begun;
     if (took > waitedMs || done >= many)
-      await new Promise<void>((resolve) => clock.after(Math.min(restShare * took, longestRestMs), resolve));
+      await sleepUnlessAborted(clock, Math.min(restShare * took, longestRestMs), ending.signal);
     return clock.elapsed();
   }
 
@@ -149,6 +153,7 @@ export function createPastKeeper(reader: HistoryReader, clock: Clock, failed: (e
     let begun = clock.elapsed();
     for (const [index, target] of targets.entries()) {
       if (index % inARow === 0) begun = await restAfter(begun, index);
+      if (ending.signal.aborted) return;
       const at = clock.now();
       const from = (Math.floor(at / dayMs) - 89) * dayMs;
       const { parts } = await reader.series({ of: { target }, from, to: at, stepMs: dayMs, isTimeOnly: true });
@@ -174,12 +179,16 @@ export function createPastKeeper(reader: HistoryReader, clock: Clock, failed: (e
     },
     async want(targets, patienceMs) {
       const wanted = targets.filter((target) => !isFresh(target));
-      if (wanted.length === 0) return;
+      if (wanted.length === 0 || ending.signal.aborted) return;
       working ??= lookUp(wanted)
         .catch(failed)
         .finally(() => (working = null));
       await Promise.race([working, new Promise<void>((resolve) => clock.after(patienceMs, resolve))]);
     },
     renew: () => void (renewals += 1),
+    async [Symbol.asyncDispose]() {
+      ending.abort(new Error('the program ends'));
+      await working;
+    },
   };
 }

@@ -147,6 +147,17 @@ test('of many targets the first two hundred come at once, and then each eight wa
   expect(seen()).toBe(400);
 });
 
+test('what is looked up as the program ends is left, and nothing is read afterwards', async () => {
+  const { keeper, wanted, clock, seen } = slowReader(16, 1);
+  await clock.advance(0);
+  expect(seen()).toBe(8);
+  await keeper[Symbol.asyncDispose]();
+  await keeper.want(['t15'], 1_000);
+  await clock.advance(60_000);
+  await wanted;
+  expect(seen()).toBe(8);
+});
+
 /** Wants the past of so many targets, each of which takes so long. */
 function slowReader(targets: number, holdMs: number) {
   const clock = new FakeClock('2026-01-01T12:00:00Z');
@@ -162,7 +173,7 @@ function slowReader(targets: number, holdMs: number) {
   };
   const keeper = createPastKeeper(reader as HistoryReader, clock, () => {});
   const names = Array.from({ length: targets }, (_, index) => `t${index}`);
-  return { wanted: keeper.want(names, 60_000), clock, seen: () => count };
+  return { keeper, wanted: keeper.want(names, 60_000), clock, seen: () => count };
 }
 
 test('a day that began since then is a day of its own', async () => {
