@@ -17,6 +17,8 @@ export interface DueDeliveries {
   hasten(incidents: readonly string[], addresses: readonly QueueAddress[]): void;
   /** A server takes messages again: what it put off before is due at once. */
   awaken(channel: string): void;
+  /** Whether something became due at once since they were last read. */
+  readonly isOutdated: boolean;
 }
 
 export interface DueDeliveriesOptions {
@@ -88,6 +90,9 @@ export function createDueDeliveries({ store, outcomes, clock, isSilenced }: DueD
       for (const id of incidents) for (const one of addresses) hastened.add(hasteKey(id, one));
     },
     awaken: (channel) => void awake.add(channel),
+    get isOutdated() {
+      return awake.size + hastened.size > 0;
+    },
   };
 }
 

@@ -11,6 +11,7 @@ import { type DeliveryPolicy, plainPolicy } from './delivery-policy.ts';
 import type { DeliveryStore } from './delivery-store.ts';
 import { createDueDeliveries } from './due-deliveries.ts';
 import { sortOf } from './next-message.ts';
+import { createPacedAction } from './paced-action.ts';
 import { type QueueAddress, createRecipientQueues, type RecipientQueues } from './recipient-queues.ts';
 import { createRefusals } from './refusals.ts';
 import { createSender } from './sender.ts';
@@ -55,7 +56,10 @@ export interface OutboxOptions {
 export interface Outbox {
   /** Tries everything pending at once, whatever its next attempt says, and goes on from there. */
   start(): void;
-  /** Reads the store at once: to be called after a delivery was committed. */
+  /**
+   * Reads the store: to be called after a delivery was committed. At once, unless reading it took long just before: with thousands of
+   * pending deliveries the calls of two seconds share one.
+   */
   wake(): void;
   /** Resolves once everything that may go now was tried, or the signal is aborted. */
   drain(signal: AbortSignal): Promise<void>;
@@ -104,13 +108,14 @@ export function createOutbox(options: OutboxOptions): Outbox {
   const complaint = createComplaint(log);
   const running = new Set<Promise<void>>();
   const idle = new EventTarget();
-  let nap: Disposable | null = null;
+  const passes = createPacedAction(clock, pass);
   let isStarted = false;
   let isRemembered = false;
   let lookedAt = 0;
 
-  function pass(): void {
-    if (!isStarted || stopping.signal.aborted) return;
+  const isRunning = () => isStarted && !stopping.signal.aborted;
+
+  function pass(): number {
     lookedAt = clock.elapsed();
     let napMs = busyNapMs;
     try {
@@ -123,9 +128,8 @@ export function createOutbox(options: OutboxOptions): Outbox {
     } catch (error) {
       complaint.report(error);
     }
-    nap?.[Symbol.dispose]();
-    nap = clock.after(napMs, pass);
     if (running.size === 0) idle.dispatchEvent(new Event('idle'));
+    return napMs;
   }
 
   // What went out before a restart counts as well. If that cannot be read, what is in memory goes out nevertheless.
@@ -157,33 +161,34 @@ export function createOutbox(options: OutboxOptions): Outbox {
   }
 
   function afterSending(): void {
-    if (stopping.signal.aborted) return;
-    if (!startSending()) pass();
+    if (isRunning() && (!startSending() || due.isOutdated)) passes.soon();
   }
 
   return {
     start() {
       isStarted = true;
-      pass();
+      if (isRunning()) passes.now();
     },
-    wake: pass,
+    wake() {
+      if (isRunning()) passes.soon();
+    },
     refusedMs: () => refusals.ms(),
     isCutOff: (withinMs) => refusals.isCutOff(withinMs),
     ageMs: () => (isStarted ? clock.elapsed() - lookedAt : 0),
     async drain(signal) {
-      if (!isStarted || stopping.signal.aborted || signal.aborted) return;
+      if (!isRunning() || signal.aborted) return;
       const done = Promise.withResolvers<void>();
       const onEnd = () => done.resolve();
       idle.addEventListener('idle', onEnd, { once: true });
       signal.addEventListener('abort', onEnd, { once: true });
-      pass();
+      passes.now();
       await done.promise;
       idle.removeEventListener('idle', onEnd);
       signal.removeEventListener('abort', onEnd);
     },
     async stop() {
       stopping.abort(new Error('the outbox is stopping'));
-      nap?.[Symbol.dispose]();
+      passes[Symbol.dispose]();
       await Promise.all(running);
       idle.dispatchEvent(new Event('idle'));
     },

@@ -32,8 +32,9 @@ export interface RecipientQueuesOptions {
 export interface RecipientQueues {
   /** Replaces what waits, except for what has to wait for a message that is on its way. */
   fill(rows: readonly PendingDelivery[]): void;
-  /** What to start now, or null if nothing may start. A recipient has one for each `fill`. */
+  /** What to start now, or null if nothing may start. A recipient has one for each `fill` and each release. */
   take(): MessageDispatch | null;
+  /** Its recipient may get the next message about other incidents, out of what was read before. */
   release(dispatch: MessageDispatch): void;
   /** A message went out: it counts for what may follow. `ageMs` is how long ago. */
   remember(address: QueueAddress, message: Omit<SentBefore, 'at'>, ageMs: number): void;
@@ -52,8 +53,15 @@ interface StartedMessage {
   readonly isSlow: boolean;
 }
 
+interface BusyRecipient {
+  /** Whether it may get another message. */
+  readonly isFree: boolean;
+  /** What it gets nothing else about for now. */
+  readonly incidents: ReadonlySet<string>;
+}
+
 interface PendingMessage extends QueueAddress {
-  readonly rows: readonly PendingDelivery[];
+  readonly rows: PendingDelivery[];
 }
 
 // From then on an attempt takes none of the rooms of those who answer.
@@ -67,6 +75,8 @@ const memoryMs = 2 * dayMs;
 
 export function createRecipientQueues({ clock, concurrency, policyOf }: RecipientQueuesOptions): RecipientQueues {
   const waiting = new Map<string, PendingMessage>();
+  /** What waits for the message that is on its way to the same recipient. */
+  const behind = new Map<string, PendingMessage>();
   const onTheWay = new Map<MessageDispatch, StartedMessage>();
   const slow = new Set<string>();
   const lastServed = new Map<string, number>();
@@ -81,12 +91,11 @@ export function createRecipientQueues({ clock, concurrency, policyOf }: Recipien
     return others.length - Math.min(lingering, roomsForLingering) < concurrency;
   }
 
-  /** The incidents of which a recipient can hear nothing for now; null if that is so for all. */
-  function busyIncidents(key: string): ReadonlySet<string> | null {
+  function busyOf(key: string): BusyRecipient {
     const own = [...onTheWay.values()].filter((one) => one.key === key);
     const now = clock.elapsed();
-    if (own.length >= mostOfRecipient || own.some(({ at }) => now - at < lingersAfterMs)) return null;
-    return new Set(own.flatMap(({ incidents }) => [...incidents]));
+    const isFree = own.length < mostOfRecipient && own.every(({ at }) => now - at >= lingersAfterMs);
+    return { isFree, incidents: new Set(own.flatMap(({ incidents }) => [...incidents])) };
   }
 
   function nextOf(key: string, { rows, ...address }: PendingMessage): NextMessage {
@@ -98,15 +107,18 @@ export function createRecipientQueues({ clock, concurrency, policyOf }: Recipien
   return {
     fill(rows) {
       waiting.clear();
-      const busy = new Map<string, ReadonlySet<string> | null>();
+      behind.clear();
+      const busy = new Map<string, BusyRecipient>();
       for (const row of rows) {
         const { channel, recipient, incidentId } = row.delivery;
         const key = keyOf({ channel, recipient });
-        const incidents = busy.get(key) ?? (busy.has(key) ? null : busyIncidents(key));
-        busy.set(key, incidents);
-        if (incidents === null || incidents.has(incidentId)) continue;
-        const known = waiting.get(key);
-        waiting.set(key, { channel, recipient, rows: [...(known?.rows ?? []), row] });
+        const { isFree, incidents } = busy.get(key) ?? busyOf(key);
+        if (!busy.has(key)) busy.set(key, { isFree, incidents });
+        if (incidents.has(incidentId)) continue;
+        const queues = isFree ? waiting : behind;
+        const known = queues.get(key);
+        if (known === undefined) queues.set(key, { channel, recipient, rows: [row] });
+        else known.rows.push(row);
       }
     },
     take() {
@@ -122,6 +134,8 @@ export function createRecipientQueues({ clock, concurrency, policyOf }: Recipien
         const dispatch = { channel, recipient, policy: policyOf(queue), next };
         const incidents = new Set(deliveriesOf(next).map(({ incidentId }) => incidentId));
         onTheWay.set(dispatch, { key, channel, incidents, at: clock.elapsed(), isSlow: slow.has(key) });
+        const rows = queue.rows.filter(({ delivery }) => !incidents.has(delivery.incidentId));
+        if (rows.length > 0) behind.set(key, { channel, recipient, rows });
         return dispatch;
       }
       return null;
@@ -132,6 +146,10 @@ export function createRecipientQueues({ clock, concurrency, policyOf }: Recipien
       if (begun !== undefined && clock.elapsed() - begun.at >= lingersAfterMs) slow.add(key);
       else slow.delete(key);
       onTheWay.delete(dispatch);
+      const next = behind.get(key);
+      if (next === undefined || !busyOf(key).isFree) return;
+      behind.delete(key);
+      waiting.set(key, next);
     },
     remember(address, message, ageMs) {
       const key = keyOf(address);

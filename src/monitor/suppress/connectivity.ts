@@ -56,6 +56,8 @@ interface Streak {
   readonly firstAt: number;
   readonly startedAt: number;
   readonly rounds: Map<string, number>;
+  /** Those that the targets belong to. */
+  readonly witnesses: Set<string>;
   /** The targets that were given as witnesses. */
   readonly asked: Set<string>;
   batch: number;
@@ -65,7 +67,16 @@ interface Streak {
 }
 
 function newStreak(firstAt: number, startedAt: number): Streak {
-  return { firstAt, startedAt, rounds: new Map(), asked: new Set(), batch: firstBatch, looks: 0, sawDown: false };
+  return {
+    firstAt,
+    startedAt,
+    rounds: new Map(),
+    witnesses: new Set(),
+    asked: new Set(),
+    batch: firstBatch,
+    looks: 0,
+    sawDown: false,
+  };
 }
 
 // A node that was held up lost nothing: it is busy. How late it was besides says nothing about its path.
@@ -73,12 +84,22 @@ function isOwnFault({ outcome }: Vote): boolean {
   return outcome.status === 'unknown' && outcome.failure.code === 'local';
 }
 
-function isConvincing({ rounds, looks, startedAt, sawDown }: Streak, known: Witnesses, now: number): boolean {
-  const failing = known.countUpTo(enoughWitnesses, rounds.keys());
+function isConvincing({ rounds, witnesses, looks, startedAt, sawDown }: Streak, known: Witnesses, now: number) {
+  const failing = witnesses.size;
   const isAll = known.living === 0;
   if (!isAll && (failing < enoughWitnesses || now - startedAt < longestSearchMs)) return false;
   if (!sawDown) return now - startedAt >= blindMs;
   return failing >= 2 && looks > rounds.size && now - startedAt >= secondLookMs;
+}
+
+function leaveOut(gone: readonly string[], current: Streak, known: Witnesses): void {
+  for (const name of gone) {
+    current.looks -= current.rounds.get(name) ?? 0;
+    current.rounds.delete(name);
+  }
+  // The host of a target may have changed, too.
+  current.witnesses.clear();
+  for (const name of current.rounds.keys()) current.witnesses.add(known.witnessOf(name));
 }
 
 function nextBatch(current: Streak, known: Witnesses): readonly string[] {
@@ -106,7 +127,7 @@ export function createConnectivity(): Connectivity {
   /** The first good result since connectivity was lost. */
   let firstGood: { readonly target: string; readonly at: number } | null = null;
 
-  const isCompared = () => known.livingUpTo(2, (name) => streak?.rounds.has(name) === true) >= 2;
+  const isCompared = () => known.countWithLiving(2, streak?.witnesses ?? []) >= 2;
 
   function recordUp(target: string, at: number, now: number): ConnectivityChange | null {
     const isBack = known.has(target) && !known.isLiving(target);
@@ -142,6 +163,7 @@ export function createConnectivity(): Connectivity {
     streak ??= newStreak(dueAt, now);
     streak.looks += 1;
     streak.rounds.set(target, (streak.rounds.get(target) ?? 0) + 1);
+    streak.witnesses.add(known.witnessOf(target));
     streak.sawDown ||= seesDown;
     return isConvincing(streak, known, now) ? declareLost(streak) : null;
   }
@@ -196,10 +218,8 @@ export function createConnectivity(): Connectivity {
       lastUpAt = Math.max(lastUpAt, since);
     },
     targetsChanged(targets, failing) {
-      for (const name of known.change(targets, failing)) {
-        if (streak !== null) streak.looks -= streak.rounds.get(name) ?? 0;
-        streak?.rounds.delete(name);
-      }
+      const gone = known.change(targets, failing);
+      if (streak !== null) leaveOut(gone, streak, known);
       if (streak?.rounds.size === 0) streak = null;
     },
   };

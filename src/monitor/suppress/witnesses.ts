@@ -22,10 +22,10 @@ export interface Witnesses {
   seenSilent(target: string): void;
   /** Takes these for up again: their last rounds say nothing. */
   takeForUp(targets: Iterable<string>): void;
-  /** How many witnesses the living targets and those that count as such are, up to a number: thousands are too many for each round. */
-  livingUpTo(most: number, counts: (target: string) => boolean): number;
-  /** How many witnesses these targets are, up to a number. */
-  countUpTo(most: number, targets: Iterable<string>): number;
+  /** The witness of a target; the empty string if there is no such target. */
+  witnessOf(target: string): string;
+  /** How many witnesses these and those of the living targets are, up to a number: asked of each round, of which there are thousands. */
+  countWithLiving(most: number, others: Iterable<string>): number;
   /** Living targets out of those that are left: one of each witness first, those that were up last at the beginning. */
   lastUp(most: number, isLeft: (target: string) => boolean): readonly string[];
   /** All targets there are from now on; those in `failing` are known to fail. Gives those that are gone. */
@@ -34,22 +34,21 @@ export interface Witnesses {
 
 export function createWitnesses(): Witnesses {
   const standings = new Map<string, WitnessStanding>();
+  /** How many living targets each witness has that has any. */
+  const livingOf = new Map<string, number>();
   let living = 0;
 
   function mark(standing: WitnessStanding | undefined, hadUp: boolean): void {
-    if (standing === undefined) return;
-    if (standing.hadUp !== hadUp) living += hadUp ? 1 : -1;
+    if (standing === undefined || standing.hadUp === hadUp) return;
     standing.hadUp = hadUp;
+    count(standing.witness, hadUp ? 1 : -1);
   }
 
-  function countUpTo(most: number, targets: Iterable<string>, counts: (target: string) => boolean): number {
-    const found = new Set<string>();
-    for (const name of targets) {
-      if (!counts(name)) continue;
-      found.add(standings.get(name)?.witness ?? '');
-      if (found.size >= most) break;
-    }
-    return found.size;
+  function count(witness: string, more: 1 | -1): void {
+    living += more;
+    const left = (livingOf.get(witness) ?? 0) + more;
+    if (left === 0) livingOf.delete(witness);
+    else livingOf.set(witness, left);
   }
 
   const isLiving = (name: string) => standings.get(name)?.hadUp === true;
@@ -70,8 +69,15 @@ export function createWitnesses(): Witnesses {
     takeForUp(targets) {
       for (const name of targets) mark(standings.get(name), true);
     },
-    livingUpTo: (most, counts) => countUpTo(most, standings.keys(), (name) => isLiving(name) || counts(name)),
-    countUpTo: (most, targets) => countUpTo(most, targets, () => true),
+    witnessOf: (target) => standings.get(target)?.witness ?? '',
+    countWithLiving(most, others) {
+      let found = Math.min(livingOf.size, most);
+      for (const witness of others) {
+        if (found >= most) break;
+        if (!livingOf.has(witness)) found += 1;
+      }
+      return found;
+    },
     lastUp(most, isLeft) {
       const left = [...standings]
         .filter(([name, { hadUp }]) => hadUp && isLeft(name))
@@ -94,7 +100,8 @@ export function createWitnesses(): Witnesses {
         const known = standings.get(name);
         if (known?.witness === witness) continue;
         const hadUp = known?.hadUp ?? !failing.has(name);
-        if (known === undefined && hadUp) living += 1;
+        mark(known, false);
+        if (hadUp) count(witness, 1);
         standings.set(name, { witness, hadUp, upAt: known?.upAt ?? 0 });
       }
       return gone;

@@ -67,6 +67,35 @@ function addIncidents(count: number, recipient: string, firstId: number): void {
 }
 
 describe('the outbox', () => {
+  test('reads the store a few times only if a hundred rounds of a large outage wake it, and at the latest after two seconds', async () => {
+    const read = store.dueDeliveries.bind(store);
+    store.dueDeliveries = (...asked) => {
+      clock.hold(500);
+      return read(...asked);
+    };
+    outbox.start();
+    const before = store.reads;
+    for (let round = 0; round < 100; round += 1) {
+      addIncidents(1, 'ops@example.com', round + 1);
+      outbox.wake();
+    }
+    expect(store.reads).toBe(before);
+    await clock.advance(1_999);
+    expect(store.reads).toBe(before);
+    await clock.advance(1);
+    expect(store.reads).toBeGreaterThan(before);
+    expect(email.subjects).toHaveLength(100);
+    expect(store.reads).toBeLessThan(before + 5);
+  });
+
+  test('sends a hundred messages of their own to one recipient without reading all of them after each', async () => {
+    addIncidents(100, 'ops@example.com', 1);
+    outbox.start();
+    await clock.advance(0);
+    expect(email.subjects).toHaveLength(100);
+    expect(store.reads).toBeLessThan(4);
+  });
+
   test('sends what is pending at its start and what is committed before a wake-up', async () => {
     store.add(shopDown, opened);
     outbox.start();

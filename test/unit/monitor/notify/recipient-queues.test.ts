@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createRecipientQueues } from '#monitor/notify/recipient-queues.ts';
+import { createRecipientQueues, deliveriesOf, type MessageDispatch } from '#monitor/notify/recipient-queues.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 import { delivery, shopDown } from '../../../support/incidents.ts';
 import { alone } from '../../../support/policies.ts';
@@ -32,3 +32,28 @@ test('where there is room for one, whoever has waited longest goes first, whatev
   }
   expect(served).toEqual([...recipients, ...recipients]);
 });
+
+test('what waits behind a message is next when that is over, but for what is about the same incident', () => {
+  const clock = new FakeClock();
+  const queues = createRecipientQueues({ clock, concurrency: 4, policyOf: () => alone });
+  const [row] = rowsAt(clock.now());
+  if (row === undefined) throw new Error('there is no row');
+  const other = { ...shopDown, id: 'blog/down/1', target: 'blog' };
+  const resolved = { ...row, delivery: { ...row.delivery, id: 8, kind: 'resolved' as const } };
+  const ofOther = { ...row, incident: other, delivery: { ...row.delivery, id: 9, incidentId: other.id } };
+  queues.fill(inOrder(row, ofOther));
+  const first = queues.take();
+  if (first === null) throw new Error('nothing is next');
+  expect(idsOf(first)).toEqual([1]);
+  expect(queues.take()).toBeNull();
+  // Read again while the first one is on its way.
+  queues.fill(inOrder(row, resolved, ofOther));
+  expect(queues.take()).toBeNull();
+  queues.release(first);
+  const second = queues.take();
+  expect(second === null ? null : idsOf(second)).toEqual([9]);
+  expect(queues.take()).toBeNull();
+});
+
+const inOrder = <Row>(...rows: readonly Row[]) => rows;
+const idsOf = ({ next }: MessageDispatch) => deliveriesOf(next).map(({ id }) => id);
