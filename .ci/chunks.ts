@@ -20,7 +20,7 @@ const everywhere = Object.keys(starts)
   .join('-');
 
 // Loaded with little else, again and again.
-const alone = ['cli/run/plain-health.ts'];
+const alone = ['cli/run/plain-health.ts', 'cli/beat/plain-beat.ts'];
 
 // What a node loads with the first target of a type.
 const later = ['checks/*/probe.ts'];

@@ -1,6 +1,7 @@
 import { createInterface } from 'node:readline';
 import { Writable } from 'node:stream';
 import { inspect } from 'node:util';
+import { runLightCommand } from '#cli/light-commands.ts';
 import type { Terminal, CommandContext } from '#cli/shared/command-context.ts';
 import { goesOnEveryMs, guardStop } from '#cli/run/stop-guard.ts';
 import type { ReadStream, WriteStream } from 'node:tty';
@@ -72,11 +73,8 @@ process.exitCode = exitCode === 0 && isOutputIncomplete ? 1 : exitCode;
 setTimeout(() => process.exit(), 1_000).unref();
 
 async function runCommand(args: readonly string[]): Promise<number> {
-  if (args[0] === 'health') {
-    const { plainHealth } = await import('#cli/run/plain-health.ts');
-    const code = await plainHealth(args.slice(1), context);
-    if (code !== null) return code;
-  }
+  const code = await runLightCommand(args, context);
+  if (code !== null) return code;
   const { runProgram } = await import('#cli/run-program.ts');
   return runProgram(args, context);
 }

@@ -2,7 +2,8 @@ import type { z } from 'zod';
 import { FilePath } from '#kernel/file-path.ts';
 import { refuseBoth } from '#kernel/refine.ts';
 import type { Secret } from '#kernel/secret.ts';
-import { isWebUrl, SecretUrl } from '#kernel/url.ts';
+import { SecretUrl } from '#kernel/url.ts';
+import { isWebUrl } from '#kernel/web-url.ts';
 import type { Contact, ContactProblem } from './channel.ts';
 
 export interface UrlKeys {

@@ -3,7 +3,7 @@ import type { SecretFiles } from '#kernel/files.ts';
 import { FilePath } from '#kernel/file-path.ts';
 import { always, refuseBoth } from '#kernel/refine.ts';
 import { Secret } from '#kernel/secret.ts';
-import { isUrl } from '#kernel/url.ts';
+import { isUrl } from '#kernel/web-url.ts';
 
 const mailbox = /^(?:[^<>\r\n]*<[^\s<>@,;:"()]+@[^\s<>@,;:"()]+>|[^\s<>@,;:"()]+@[^\s<>@,;:"()]+)$/;
 const address = /^[^\s<>@,;:"()]+@[^\s<>@,;:"()]+$/;

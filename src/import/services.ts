@@ -1,4 +1,4 @@
-import { isWebUrl } from '#kernel/url.ts';
+import { isWebUrl } from '#kernel/web-url.ts';
 import type { Draft, PlainMap } from './draft.ts';
 
 /** What a notification service needs, from any source; empty if the source lacks it. */

@@ -1,4 +1,4 @@
-import { isWebUrl } from '#kernel/url.ts';
+import { isWebUrl } from '#kernel/web-url.ts';
 import type { Draft, PlainMap } from './draft.ts';
 
 /** A POST of another program with a body of its own. */

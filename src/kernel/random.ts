@@ -1,5 +1,3 @@
-import { randomBytes } from 'node:crypto';
-
 /** Where chance comes from. */
 export interface Random {
   /** Evenly distributed in [0, 1). */
@@ -18,6 +16,9 @@ const poolLength = 4_096;
 const mostFromPool = 64;
 let pool = new Uint8Array(0);
 let used = 0;
+
+// Not imported: health and --version load this file with others and need no chance, which would be 2 MB of theirs.
+const randomBytes = (length: number) => process.getBuiltinModule('node:crypto').randomBytes(length);
 
 function nextByte(): number {
   if (used === pool.length) {

@@ -75,22 +75,31 @@ function withImports(...started: readonly string[]): ReadonlySet<string> {
   return files;
 }
 
+/** What main.js imports later that has this source. */
+function laterWith(source: string): string {
+  return laterImportsOf('main.js').find((file) => sourcesOf(file).includes(source)) ?? source;
+}
+
 const isOfZod = (source: string) => source.startsWith('node_modules/zod/');
 
 test('schemas are light before the first one is made', () => {
-  const [health = '', program = ''] = laterImportsOf('main.js');
-  for (const first of ['main.js', health])
+  const light = ['src/cli/run/plain-health.ts', 'src/cli/beat/plain-beat.ts'].map(laterWith);
+  const program = laterWith('src/cli/run-program.ts');
+  expect(laterImportsOf('main.js').toSorted()).toEqual([...light, program].toSorted());
+  for (const first of ['main.js', ...light])
     expect([...withImports(first)].flatMap(sourcesOf).filter(isOfZod)).toEqual([]);
-  expect(sourcesOf(program)).toContain('src/cli/run-program.ts');
   const [first = ''] = importsOf(program);
   expect(sourcesOf(first)).toEqual(['src/kernel/light-schemas.ts']);
   for (const before of importsOf(first)) expect(sourcesOf(before)).toEqual(sourcesOf(before).filter(isOfZod));
 });
 
-test('asking for the health of a daemon takes little of the bundle', () => {
-  const files = withImports('main.js', ...laterImportsOf('main.js').slice(0, 1));
+test.each([
+  ['asking for the health of a daemon', 'src/cli/run/plain-health.ts', 'src/cli/run/health.ts'],
+  ['reporting the run of a command', 'src/cli/beat/plain-beat.ts', 'src/cli/beat/beat-post.ts'],
+])('%s takes little of the bundle', (_, entry, part) => {
+  const files = withImports('main.js', laterWith(entry));
   const sources = [...files].flatMap(sourcesOf);
-  expect(sources).toContain('src/cli/run/health.ts');
+  expect(sources).toContain(part);
   expect(sources.filter((source) => source.startsWith('node_modules/'))).toEqual([]);
   const bytes = [...files].reduce((sum, file) => sum + statSync(join(bundle.folder, file)).size, 0);
   expect(bytes).toBeLessThan(30_000);
@@ -109,7 +118,7 @@ test('the thread of a node loads no schemas, whatever it checks', () => {
 test('a start loads few files', () => {
   const fileOf = (source: string) =>
     readdirSync(bundle.folder).find((file) => file.endsWith('.js') && sourcesOf(file).includes(source)) ?? source;
-  const program = ['main.js', ...laterImportsOf('main.js').slice(1)];
+  const program = ['main.js', laterWith('src/cli/run-program.ts')];
   for (const started of [
     [...program, fileOf('src/cli/program.ts')],
     [...program, fileOf('src/cli/run/run.ts')],
@@ -130,7 +139,7 @@ test('every command has the help that it has in a checkout', async () => {
   expect(started).toHaveLength(3);
   for (const { args, ...ended } of started) expect([args, await command(args, bundle.house)]).toEqual([args, ended]);
   const script = `
-import './dist/${importsOf(laterImportsOf('main.js')[1] ?? '')[0]}';
+import './dist/${importsOf(laterWith('src/cli/run-program.ts'))[0]}';
 import { createProgram } from './dist/${globSync('program-*.js', { cwd: bundle.folder }).join()}';
 const { all, version } = JSON.parse(process.argv[2]);
 const ended = [];

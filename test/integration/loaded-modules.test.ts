@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { unlessMissing } from '#kernel/files.ts';
+import { version } from '#kernel/version.ts';
 import { createProgram, eventually, query } from '../support/program.ts';
 import { serveHttp } from '../support/http-servers.ts';
 import { closedPort, tcpServer } from '../support/tcp-servers.ts';
@@ -36,6 +37,8 @@ const usual = {
   'reader of YAML': /\/node_modules\/yaml\//,
   'reader of commands': /\/node_modules\/commander\//,
 };
+
+const ofCommands = { ...kinds, ...usual, got: /\/node_modules\/got\// };
 
 test(
   'the hub loads what only mails need with the first one and no probes, a node the types that it checks',
@@ -149,23 +152,14 @@ test(
   { timeout: 60_000 },
   async () => {
     await using watched = await createWatchedProgram();
-    const { program, loaded, list, environment } = watched;
+    const { program, loaded } = watched;
     const port = await closedPort();
     const config = `data: ${program.database}
 http:
   listen: 127.0.0.1:${port}
 targets: { shop: { check: tcp, host: "127.0.0.1:9" } }
 `;
-    const ask = async (...args: readonly string[]) => {
-      await rm(list, { force: true });
-      return new Promise<{ readonly code: unknown; readonly out: string; readonly err: string }>((resolve) => {
-        const words = [join(root, 'src/watchpost.js'), 'health', ...args];
-        const env = { ...process.env, ...environment };
-        execFile(process.execPath, words, { cwd: program.folder, env }, (error, out, err) =>
-          resolve({ code: error === null ? 0 : error.code, out, err }),
-        );
-      });
-    };
+    const ask = async (...args: readonly string[]) => watched.command('health', ...args);
     const { process: daemon } = await program.start(config);
     // Without --config it is the file of this folder.
     expect(await ask()).toEqual({ code: 0, out: `healthy: http://127.0.0.1:${port}/healthz\n`, err: '' });
@@ -187,6 +181,31 @@ targets: { shop: { check: tcp, host: "127.0.0.1:9" } }
   },
 );
 
+test(
+  'a command that reports its run, as long as it runs, and the version have nothing loaded that only other commands need',
+  { timeout: 60_000 },
+  async () => {
+    await using watched = await createWatchedProgram();
+    const { program, loaded } = watched;
+    await using server = await serveHttp((request, response) => void request.resume().on('end', () => response.end()));
+    await writeFile(join(program.folder, 'backup'), `http://127.0.0.1:${server.port}/beat/secret\n`);
+    const job = ['backup', '--', 'sh', '-c', 'echo "$1"; exit 3', 'sh', 'done'];
+    for (const args of [
+      ['beat', '--beats', '.', ...job],
+      ['beat', 'run', '--beats=.', '--try-for=1m', ...job],
+    ]) {
+      expect(await watched.command(...args)).toEqual({ code: 3, out: 'done\n', err: '' });
+      expect(await loaded('', ofCommands)).toEqual([]);
+    }
+    expect(await watched.command('beat', 'backup', '--', 'echo', '--help')).toMatchObject({ code: 0 });
+    expect(await loaded('', ofCommands)).toContain('reader of commands');
+    for (const flag of ['--version', '-V']) {
+      expect(await watched.command(flag)).toEqual({ code: 0, out: `${version}\n`, err: '' });
+      expect(await loaded('', ofCommands)).toEqual([]);
+    }
+  },
+);
+
 // The thread for chores of the database has some.
 const withoutSchemas = (found: readonly string[]) => found.filter((kind) => kind !== 'schemas');
 
@@ -201,8 +220,19 @@ async function createWatchedProgram() {
   environment['LOADED_MODULES'] = list;
   return {
     program,
-    list,
-    environment,
+    /** Runs a command in its folder; what it loads takes the place of what others did. */
+    command: async (...args: readonly string[]) => {
+      await rm(list, { force: true });
+      return new Promise<{ readonly code: unknown; readonly out: string; readonly err: string }>((resolve) => {
+        const env = { ...process.env, ...environment };
+        execFile(
+          process.execPath,
+          [join(root, 'src/watchpost.js'), ...args],
+          { cwd: program.folder, env },
+          (error, out, err) => resolve({ code: error === null ? 0 : error.code, out, err }),
+        );
+      });
+    },
     loaded: async (thread = '', wanted: Readonly<Record<string, RegExp>> = kinds): Promise<readonly string[]> => {
       const urls = (await readFile(`${list}${thread}`, 'utf8')).split('\n');
       return Object.entries(wanted).flatMap(([name, kind]) => (urls.some((url) => kind.test(url)) ? [name] : []));

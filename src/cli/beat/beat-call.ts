@@ -1,5 +1,6 @@
 import { type Clock, deadline, sleep } from '#kernel/clock.ts';
 import { messageOf } from '#kernel/errors.ts';
+import { postBeat } from './beat-post.ts';
 
 /** A ping of a run. */
 export interface BeatCall {
@@ -51,29 +52,20 @@ interface BeatRejection {
 }
 
 async function callOnce(url: string, body: string, clock: Clock, outer: AbortSignal): Promise<BeatRejection | null> {
-  // Not at the top: the daemon loads this file with all other commands and never calls this.
-  const { default: got, HTTPError } = await import('got');
   using limit = deadline(clock, attemptMs, outer);
   try {
-    await got(url, {
-      method: 'POST',
-      body,
-      retry: { limit: 0 },
-      signal: limit.signal,
-      headers: { 'content-type': 'text/plain' },
-    });
-    return null;
-  } catch (error) {
-    outer.throwIfAborted();
-    if (limit.expired) return { why: `no answer within ${attemptMs / 1_000} s`, mayHelp: true, waitMs: 0 };
-    if (!(error instanceof HTTPError)) return { why: withoutAddress(error, url), mayHelp: true, waitMs: 0 };
-    const { statusCode, headers } = error.response;
+    const { statusCode = 0, headers } = await postBeat(url, body, limit.signal);
+    if ((statusCode >= 200 && statusCode < 300) || statusCode === 304) return null;
     const seconds = Number(headers['retry-after'] ?? 0);
     return {
       why: statusCode === 404 ? 'unknown address (404): check the secret in the URL' : `it answered ${statusCode}`,
       mayHelp: statusCode >= 500 || statusCode === 429 || statusCode === 408,
       waitMs: Number.isFinite(seconds) ? Math.min(seconds * 1_000, 60_000) : 0,
     };
+  } catch (error) {
+    outer.throwIfAborted();
+    if (limit.expired) return { why: `no answer within ${attemptMs / 1_000} s`, mayHelp: true, waitMs: 0 };
+    return { why: withoutAddress(error, url), mayHelp: true, waitMs: 0 };
   }
 }
 

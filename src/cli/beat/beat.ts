@@ -1,19 +1,13 @@
-import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { type Command, Option } from 'commander';
-import { endsWithin, systemClock } from '#kernel/clock.ts';
-import { messageOf, WatchpostError } from '#kernel/errors.ts';
 import { sha256 } from '#kernel/hash.ts';
 import { systemRandom } from '#kernel/random.ts';
-import { isWebUrl } from '#kernel/url.ts';
-import { callUntilHeard } from './beat-call.ts';
-import { runCommand } from './beat-command.ts';
+import { formatDuration } from '#kernel/units.ts';
 import { jsonText } from '../shared/json.ts';
 import { durationOf } from '../shared/option-values.ts';
 import type { CommandContext } from '../shared/command-context.ts';
+import { beatDefaults } from './beat-defaults.ts';
+import type { RunBeatOptions } from './run-beat.ts';
 
-const startMs = 2_000;
-const usualFolder = '/etc/watchpost/beats';
 // About 190 bits.
 const secretLength = 32;
 
@@ -36,28 +30,24 @@ export function addBeatCommands(program: Command, context: CommandContext, finis
   beat
     .command('run', { isDefault: true })
     .description('run a command, report its start and its end, and exit with its code')
-    .argument('<job>', `the address of the job, or the name of a file in ${usualFolder} that holds it`)
+    .argument('<job>', `the address of the job, or the name of a file in ${beatDefaults.beats} that holds it`)
     .argument('<command...>', 'the command and its arguments, after --')
     .addOption(
-      new Option('--beats <folder>', 'where files with addresses lie').env('WATCHPOST_BEATS').default(usualFolder),
+      new Option('--beats <folder>', 'where files with addresses lie')
+        .env(beatDefaults.beatsVariable)
+        .default(beatDefaults.beats),
     )
     .addOption(
       new Option('--try-for <duration>', 'how long to retry the final ping')
         .argParser(durationOf)
-        .default(300_000, '5m'),
+        .default(beatDefaults.tryFor, formatDuration(beatDefaults.tryFor)),
     )
     .passThroughOptions()
     .addHelpText('after', '\nExit code: that of the command, even if the ping fails.')
-    .action(async (job: string, command: readonly string[], options: RunOptions) =>
-      finish(await beatAround(await addressOf(job, options.beats), withoutDashes(command), options.tryFor, context)),
-    );
-}
-
-const withoutDashes = (command: readonly string[]) => (command[0] === '--' ? command.slice(1) : command);
-
-interface RunOptions {
-  readonly beats: string;
-  readonly tryFor: number;
+    .action(async (job: string, command: readonly string[], options: Pick<RunBeatOptions, 'beats' | 'tryFor'>) => {
+      const { runBeat } = await import('./run-beat.ts');
+      finish(await runBeat({ job, command, ...options }, context));
+    });
 }
 
 interface BeatSecret {
@@ -79,48 +69,4 @@ function newBeat({ name, address, secret_hash }: BeatSecret): string {
     `${name}: { check: heartbeat, every: 1d, grace: 1h, secret_hash: ${secret_hash} }`,
     '',
   ].join('\n');
-}
-
-async function addressOf(job: string, folder: string): Promise<string> {
-  if (isWebUrl(job)) return job;
-  const file = join(folder, job);
-  let text: string;
-  try {
-    text = (await readFile(file, 'utf8')).trim();
-  } catch (error) {
-    throw new WatchpostError('usage', `no address for ${job}: cannot read ${file}: ${messageOf(error)}`);
-  }
-  if (!isWebUrl(text))
-    throw new WatchpostError(
-      'usage',
-      `${file} does not hold an address such as https://status.example.com/beat/SECRET`,
-    );
-  return text;
-}
-
-// The command never waits for Watchpost: not to begin, and after its end for a bounded time only.
-async function beatAround(
-  url: string,
-  [command = '', ...args]: readonly string[],
-  triesForMs: number,
-  context: CommandContext,
-): Promise<number> {
-  if (command === '') throw new WatchpostError('usage', 'there is no command after --');
-  const begun = new AbortController();
-  const call = { url, run: systemRandom.id(16), triesForMs, clock: systemClock };
-  const start = callUntilHeard({ what: 'start', body: '' }, { ...call, signal: begun.signal });
-  const { exitCode, tail } = await runCommand(command, args, context);
-  // Without its start the end has no duration, but the command must not wait long for that.
-  await endsWithin(
-    start.then(() => {}),
-    systemClock,
-    startMs,
-  );
-  begun.abort(new Error('the run has ended'));
-  const why = await callUntilHeard({ what: String(exitCode), body: tail }, { ...call, signal: context.stop });
-  const whyNoStart = await start;
-  if (why !== null) context.printError(`watchpost: cannot report the end of this run: ${why}\n`);
-  else if (whyNoStart !== null)
-    context.printError(`watchpost: cannot report the start of this run, so it has no duration: ${whyNoStart}\n`);
-  return exitCode;
 }

@@ -1,15 +1,18 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:http';
+import { createServer, type OutgoingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
 import { sha256 } from '#kernel/hash.ts';
-import { command, commandHere } from '../../support/command.ts';
+import { issue } from '../../support/certificates.ts';
 import { mortal } from '../../support/children.ts';
+import { command, commandHere, type Ended } from '../../support/command.ts';
+import { serveHttps } from '../../support/http-servers.ts';
+import { closedPort } from '../../support/tcp-servers.ts';
 import { testedProgram } from '../../support/tested-program.ts';
 
 const root = new URL('../../../', import.meta.url).pathname;
@@ -20,18 +23,23 @@ interface Heard {
   readonly body: string;
 }
 
+interface HubOptions {
+  readonly headers?: OutgoingHttpHeaders;
+  readonly port?: number;
+}
+
 /** A hub that answers as it is told, then 200. */
-async function hub(answers: (heard: Heard) => number = () => 200) {
+async function hub(answers: (heard: Heard) => number = () => 200, { headers, port = 0 }: HubOptions = {}) {
   const heard: Heard[] = [];
   const server = createServer((request, reply) => {
     void text(request).then((body) => {
       const { pathname, searchParams } = new URL(request.url ?? '', 'http://hub');
       const call = { what: pathname.replace('/beat/secret', ''), run: searchParams.get('rid'), body };
       heard.push(call);
-      reply.writeHead(answers(call)).end('OK\n');
+      reply.writeHead(answers(call), headers).end('OK\n');
     });
   });
-  server.listen(0, '127.0.0.1');
+  server.listen(port, '127.0.0.1');
   await once(server, 'listening');
   return {
     heard,
@@ -149,6 +157,97 @@ test('a name stands for a file with the address', async () => {
   const { code, err } = await commandHere(['beat', '--beats', folder, 'other', '--', 'true']);
   expect(code).toBe(2);
   expect(err).toContain('no address for other: cannot read');
+});
+
+/** The real program with these variables. */
+async function commandWith(variables: NodeJS.ProcessEnv, args: readonly string[]): Promise<Ended> {
+  const child = mortal(
+    spawn(process.execPath, [testedProgram, ...args], {
+      cwd: root,
+      env: { ...process.env, NODE_NO_WARNINGS: '1', ...variables },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    }),
+  );
+  const closed = once(child, 'close');
+  const [out, err] = await Promise.all([text(child.stdout), text(child.stderr)]);
+  await closed;
+  return { code: child.exitCode, out, err };
+}
+
+test('the folder of addresses can be in the environment, and an option goes before it', async () => {
+  await using there = await hub();
+  const folder = await mkdtemp(join(tmpdir(), 'watchpost-beats-'));
+  await writeFile(join(folder, 'backup'), `${there.url}\n`);
+  const well = { code: 0, out: 'well\n', err: '' };
+  const usual = ['backup', '--', 'echo', 'well'];
+  expect(await commandWith({ WATCHPOST_BEATS: folder }, ['beat', 'run', ...usual])).toEqual(well);
+  expect(await commandWith({ WATCHPOST_BEATS: '/nowhere' }, ['beat', `--beats=${folder}`, ...usual])).toEqual(well);
+  expect(there.whats()).toEqual(['/start', '/0', '/start', '/0']);
+  expect(await commandWith({ WATCHPOST_BEATS: '/nowhere' }, ['beat', ...usual])).toEqual({
+    code: 2,
+    out: '',
+    err: expect.stringMatching(/^no address for backup: cannot read \/nowhere\/backup: ENOENT/),
+  });
+});
+
+test('mistakes and help are those of all commands, and nothing is run', async () => {
+  await using there = await hub();
+  for (const args of [['--try-fro', '1s', there.url, '--', 'echo', 'ran'], [there.url], ['run', '--help'], ['help']]) {
+    const { code, out, err } = await commandHere(['beat', ...args]);
+    expect(await command(['beat', ...args])).toEqual({ code, out, err });
+  }
+  const { code, err } = await command(['beat', '--try-fro', '1s', there.url, 'true']);
+  expect({ code, err }).toEqual({ code: 2, err: "unknown option '--try-fro'\n(Did you mean --try-for?)\n" });
+  expect(there.heard).toEqual([]);
+});
+
+test('a hub that is away is told once it is back', async () => {
+  const port = await closedPort();
+  const child = mortal(
+    spawn(process.execPath, [testedProgram, 'beat', `http://127.0.0.1:${port}/beat/secret`, '--', 'echo', 'done'], {
+      cwd: root,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    }),
+  );
+  const errors = text(child.stderr);
+  const [output] = (await once(child.stdout, 'data')) as [Buffer];
+  expect(output.toString()).toBe('done\n');
+  await using there = await hub(() => 200, { port });
+  const [code] = (await once(child, 'exit')) as [number | null];
+  expect(code).toBe(0);
+  expect(there.heard.at(-1)).toMatchObject({ what: '/0', body: 'done\n' });
+  expect(await errors).toMatch(/^(?:|watchpost: cannot report the start of this run.*\n)$/);
+});
+
+test('a hub that has moved, or asks to come again, hears of the run all the same', async () => {
+  await using there = await hub();
+  await using before = await hub(() => 307, { headers: { location: `${there.url}/0` } });
+  expect(await command(['beat', before.url, '--', 'echo', 'done'])).toEqual({ code: 0, out: 'done\n', err: '' });
+  expect(there.heard.at(-1)).toMatchObject({ what: '/0', body: 'done\n' });
+  const headers = { 'retry-after': '1' };
+  let refusals = 0;
+  await using busy = await hub(({ what }) => (what === '/0' && (refusals += 1) < 2 ? 503 : 200), { headers });
+  expect(await command(['beat', '--try-for', '1m', busy.url, '--', 'true'])).toEqual({ code: 0, out: '', err: '' });
+  expect(busy.whats()).toEqual(['/start', '/0', '/0']);
+  await using full = await hub(({ what }) => (what === '/0' ? 503 : 200), { headers });
+  // It asks for a second.
+  expect(await command(['beat', '--try-for', '900ms', full.url, '--', 'true'])).toEqual({
+    code: 0,
+    out: '',
+    err: 'watchpost: cannot report the end of this run: it answered 503\n',
+  });
+  expect(full.whats()).toEqual(['/start', '/0']);
+});
+
+test('certificates are checked even if the environment has Node check none', async () => {
+  await using secure = await serveHttps(await issue({ ips: ['127.0.0.1'] }), (_, response) => response.end());
+  const url = `https://127.0.0.1:${secure.port}/beat/secret`;
+  const args = ['beat', '--try-for', '0s', url, '--', 'true'];
+  expect(await commandWith({ NODE_TLS_REJECT_UNAUTHORIZED: '0' }, args)).toEqual({
+    code: 0,
+    out: '',
+    err: 'watchpost: cannot report the end of this run: self-signed certificate\n',
+  });
 });
 
 test('a new secret comes with its hash', async () => {

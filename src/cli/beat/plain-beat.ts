@@ -1,0 +1,41 @@
+import { parseDuration } from '#kernel/units.ts';
+import { reportFailure } from '../shared/report-failure.ts';
+import type { CommandContext } from '../shared/command-context.ts';
+import { beatDefaults } from './beat-defaults.ts';
+import { runBeat, type RunBeatOptions } from './run-beat.ts';
+
+/**
+ * `watchpost beat JOB -- command` without what other commands need, which would be in memory for as long as the command runs. Null,
+ * with nothing done, if the arguments need a second look: other commands, help, or mistakes.
+ */
+export async function plainBeat(args: readonly string[], context: CommandContext): Promise<number | null> {
+  const options = optionsIn(args, context);
+  if (options === null) return null;
+  try {
+    return await runBeat(options, context);
+  } catch (error) {
+    return reportFailure(error, context);
+  }
+}
+
+const otherCommands: readonly string[] = ['new', 'help'];
+const helpFlags: readonly string[] = ['-h', '--help'];
+
+function optionsIn(args: readonly string[], { env }: Pick<CommandContext, 'env'>): RunBeatOptions | null {
+  const isShort = args[0] !== 'run';
+  // The reader of all commands takes it for its own wherever it stands.
+  if (isShort && args.some((word) => helpFlags.includes(word))) return null;
+  const words = isShort ? [...args] : args.slice(1);
+  let beats = env[beatDefaults.beatsVariable] ?? beatDefaults.beats;
+  let tryFor: number | null = beatDefaults.tryFor;
+  for (let word = words.shift(); word !== undefined; word = words.shift()) {
+    if (!word.startsWith('-'))
+      return words.length === 0 || otherCommands.includes(word) ? null : { job: word, command: words, beats, tryFor };
+    const [, name, value = words.shift()] = /^(--beats|--try-for)(?:=(.*))?$/s.exec(word) ?? [];
+    if (name === undefined || value === undefined) return null;
+    if (name === '--beats') beats = value;
+    else tryFor = parseDuration(value);
+    if (tryFor === null) return null;
+  }
+  return null;
+}
