@@ -1,5 +1,6 @@
 import '#kernel/light-schemas.ts'; // oxlint-disable-line import/no-unassigned-import -- it changes zod before anything uses it
 import { type Command, CommanderError } from 'commander';
+import { inFull } from './beat/short-form.ts';
 import { addRunCommand, createBareProgram } from './run/run-command.ts';
 import type { CommandContext } from './shared/command-context.ts';
 import { configOption } from './shared/default-config.ts';
@@ -12,7 +13,7 @@ export async function runProgram(args: readonly string[], context: CommandContex
     exitCode = code;
   });
   try {
-    await program.parseAsync(args, { from: 'user' });
+    await program.parseAsync(inFull(args), { from: 'user' });
     return exitCode;
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;

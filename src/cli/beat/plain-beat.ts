@@ -2,6 +2,7 @@ import { parseDuration } from '#kernel/units.ts';
 import { reportFailure } from '../shared/report-failure.ts';
 import type { CommandContext } from '../shared/command-context.ts';
 import { beatDefaults } from './beat-defaults.ts';
+import { inFull } from './short-form.ts';
 import { runBeat, type RunBeatOptions } from './run-beat.ts';
 
 /**
@@ -19,13 +20,9 @@ export async function plainBeat(args: readonly string[], context: CommandContext
 }
 
 const otherCommands: readonly string[] = ['new', 'help'];
-const helpFlags: readonly string[] = ['-h', '--help'];
 
 function optionsIn(args: readonly string[], { env }: Pick<CommandContext, 'env'>): RunBeatOptions | null {
-  const isShort = args[0] !== 'run';
-  // The reader of all commands takes it for its own wherever it stands.
-  if (isShort && args.some((word) => helpFlags.includes(word))) return null;
-  const words = isShort ? [...args] : args.slice(1);
+  const [, , ...words] = inFull(['beat', ...args]);
   let beats = env[beatDefaults.beatsVariable] ?? beatDefaults.beats;
   let tryFor: number | null = beatDefaults.tryFor;
   for (let word = words.shift(); word !== undefined; word = words.shift()) {

@@ -26,7 +26,14 @@ export async function runBeat(
   { job, command, beats, tryFor }: RunBeatOptions,
   context: CommandContext,
 ): Promise<number> {
-  return beatAround(await addressOf(job, beats), command[0] === '--' ? command.slice(1) : command, tryFor, context);
+  const isSeparated = command[0] === '--';
+  const [word = ''] = command;
+  if (!isSeparated && word.startsWith('-'))
+    throw new WatchpostError(
+      'usage',
+      `${word} stands where the command should be: options come before the job, watchpost beat ${word} ... JOB -- COMMAND`,
+    );
+  return beatAround(await addressOf(job, beats), isSeparated ? command.slice(1) : command, tryFor, context);
 }
 
 async function addressOf(job: string, folder: string): Promise<string> {

@@ -45,9 +45,15 @@ test.each([
   ['no command after --', ['backup', '--']],
   ['an empty command', ['backup', '--', '']],
   ['a command that is not there', ['--try-for', '0s', 'backup', '--', 'no-such-command-anywhere']],
-  ['an option behind the job, which is the command', ['--try-for', '0s', 'backup', '--try-for', '1s', '--', 'true']],
+  [
+    'an option behind the job, where the command should be',
+    ['--try-for', '0s', 'backup', '--try-for', '1s', '--', 'true'],
+  ],
   ['two times --', ['--try-for', '0s', 'backup', '--', '--', 'true']],
   ['options of the command, in full', ['run', '--try-for', '0s', 'backup', '--', 'sh', '--help']],
+  ['a command that is asked for its help', ['--try-for', '0s', 'backup', '--', 'sh', '-c', 'echo "$0"; exit 3', '-h']],
+  ['the same without --', ['--try-for', '0s', 'backup', 'sh', '-c', 'echo "$0"; exit 3', '--help']],
+  ['a command that begins like an option', ['--try-for', '0s', 'backup', '--', '--no-such-command']],
 ])('it does the same as with all commands loaded: %s', async (_, words) => {
   const args = inFolder(words);
   const ended = await plain(args);
@@ -59,7 +65,7 @@ test.each([
   ['nothing', []],
   ['no command', ['backup']],
   ['help', ['--help']],
-  ['help, among the words of the command', ['backup', '--', 'df', '-h']],
+  ['help, before the job', ['--try-for', '1s', '-h', 'backup', '--', 'true']],
   ['help, as a command', ['help', 'run']],
   ['another command', ['new', 'backup']],
   ['-- before the job', ['--', 'backup', 'true']],

@@ -64,6 +64,45 @@ test('a command is told to begin and to end, with its exit code and the end of w
   expect(there.heard[1]?.run).toBe(there.heard[0]?.run);
 });
 
+// As a process, which loads little for it, and here, where the reader of all commands has it.
+test.each([
+  ['--', []],
+  ['no --', []],
+  ['--', ['run']],
+  ['--', ['--try-for=1m', '--beats', '/nowhere']],
+])('a command that is asked for its help or version runs: %s, %j', async (separator, before) => {
+  await using there = await hub();
+  for (const word of ['-h', '--help', '-V', '--version']) {
+    const words = [...(separator === '--' ? ['--'] : []), 'sh', '-c', 'echo "ran $0"; exit 3', word];
+    expect(await command(['beat', ...before, there.url, ...words])).toEqual({ code: 3, out: `ran ${word}\n`, err: '' });
+    expect(await commandHere(['beat', ...before, there.url, ...words])).toMatchObject({ code: 3, err: '' });
+    expect(there.whats()).toEqual(['/start', '/3', '/start', '/3']);
+    there.heard.length = 0;
+  }
+});
+
+test.each([
+  ['beat', '--help'],
+  ['beat', '-h'],
+  ['beat', 'help'],
+  ['help', 'beat'],
+  ['beat', 'run', '--help'],
+  ['beat', 'new', '-h'],
+  ['beat', '--try-for', '1m', '--help'],
+])('help about it is shown by %s %s %s %s', async (...words) => {
+  const shown = await command(words.filter((word) => word !== undefined));
+  expect(shown).toMatchObject({ code: 0, err: '' });
+  expect(shown.out).toMatch(/^Usage: watchpost beat/);
+});
+
+test('an option behind the job is not taken for the command', async () => {
+  await using there = await hub();
+  const ended = await command(['beat', there.url, '--try-for', '5m', '--', 'true']);
+  expect(ended.code).toBe(2);
+  expect(ended.err).toContain('--try-for stands where the command should be: options come before the job');
+  expect(there.heard).toEqual([]);
+});
+
 test('options of the command are its own, and without -- too', async () => {
   await using there = await hub();
   expect(await command(['beat', there.url, 'printf', '%s', '--try-for'])).toEqual({
