@@ -19,18 +19,16 @@ export async function plainBeat(args: readonly string[], context: CommandContext
   }
 }
 
-const otherCommands: readonly string[] = ['new', 'help'];
-
 function optionsIn(args: readonly string[], { env }: Pick<CommandContext, 'env'>): RunBeatOptions | null {
-  const [, , ...words] = inFull(['beat', ...args]);
+  const [, name, ...words] = inFull(['beat', ...args]);
+  if (name !== 'run') return null;
   let beats = env[beatDefaults.beatsVariable] ?? beatDefaults.beats;
   let tryFor: number | null = beatDefaults.tryFor;
   for (let word = words.shift(); word !== undefined; word = words.shift()) {
-    if (!word.startsWith('-'))
-      return words.length === 0 || otherCommands.includes(word) ? null : { job: word, command: words, beats, tryFor };
-    const [, name, value = words.shift()] = /^(--beats|--try-for)(?:=(.*))?$/s.exec(word) ?? [];
-    if (name === undefined || value === undefined) return null;
-    if (name === '--beats') beats = value;
+    if (!word.startsWith('-')) return words.length === 0 ? null : { job: word, command: words, beats, tryFor };
+    const [, option, value = words.shift()] = /^(--beats|--try-for)(?:=(.*))?$/s.exec(word) ?? [];
+    if (option === undefined || value === undefined) return null;
+    if (option === '--beats') beats = value;
     else tryFor = parseDuration(value);
     if (tryFor === null) return null;
   }
