@@ -170,7 +170,12 @@ async function checkHere(
       watching.stored(run);
       remote?.stored(run);
     },
-    runner: { ...client, watch: (target, listener) => watching.watch(target, listener), leave: () => watching.leave() },
+    runner: {
+      ...client,
+      watch: (target, listener) => watching.watch(target, listener),
+      leave: () => watching.leave(),
+      waitedMs: () => watching.waitedMs(),
+    },
     nodes: () =>
       runs.nodes().map(({ online, lagSeconds, version, ...node }) => ({
         ...node,

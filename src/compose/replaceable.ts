@@ -94,6 +94,7 @@ export async function openReplaceableChecking(
     },
     nodes: () => current().runner.nodes(),
     leave: () => current().runner.leave?.(),
+    waitedMs: () => current().runner.waitedMs(),
     run: async (request, signal) => over(signal, async (checking) => checking.runner.run(request, signal)),
     watch: (target, listener) => parts.watch(target, listener),
   };

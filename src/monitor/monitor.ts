@@ -116,7 +116,7 @@ export function startMonitor(settings: MonitorSettings, ports: MonitorPorts): Mo
   const watchSet = createWatchSet([...memories.keys(), ...listeners.known()], { start, handOver, failed: reject });
   const { heldUntil } = assessor.suppressions;
   const request = (target: string) => watchSet.request(target);
-  const extraRounds = createExtraRounds({ clock, doubt: assessor, heldUntil, request });
+  const extraRounds = createExtraRounds({ clock, runner, doubt: assessor, heldUntil, request });
   const rounds = createRounds({ assessor, memories, recorder, extraRounds, runner, events, clock });
   const watchPorts: WatchPorts = { ...ports, events: { ...events, roundAwaited: awaited }, rounds, failed: reject };
   let inForce = forceOf(settings);

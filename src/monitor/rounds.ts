@@ -26,6 +26,8 @@ export interface RoundHandler {
   hear(target: Target, heard: HeartbeatState, round: PingRound | null): Promise<boolean>;
   /** Whether these votes are enough for a verdict. */
   hasVerdict(target: Target, votes: readonly Vote[]): boolean;
+  /** Whether one besides the schedule may begin now; to be asked before each. */
+  mayBeginExtra(): boolean;
   /** The verdict of a round of the past that is not judged any more, by the statuses of its votes; null while they are too few. */
   verdictOf(target: Target, dueAt: number, statuses: readonly Vote['outcome']['status'][]): ShownVerdict | null;
   /** The votes of the last round of a target that has an open incident, or null. */
@@ -91,6 +93,7 @@ export function createRounds(options: RoundHandlerOptions): RoundHandler {
   }
 
   return {
+    mayBeginExtra: () => extraRounds.mayBegin(),
     hasVerdict: (target, votes) => hasVerdict(target, votes, assessor.suspectedIn(votes, clock.now())),
     verdictOf(target, dueAt, statuses) {
       const status = statusByVotes(target, statuses, runner.nodes().length);

@@ -126,6 +126,9 @@ export class WatchService implements Disposable {
     });
   }
 
+  /** For how many milliseconds the oldest result that came has waited to be read. */
+  readonly waitedMs = (): number => this.#inbox.intake.waitedMs;
+
   /** Watches a target from now on. One of each name at a time. */
   watch(target: TargetDefinition, sink: RoundSink): WatchHandle {
     const { clock, policy } = this.#options;
@@ -170,8 +173,7 @@ export class WatchService implements Disposable {
 
   [Symbol.dispose](): void {
     this.#isClosed = true;
-    this.#ticking?.[Symbol.dispose]();
-    for (const part of [this.#wheel, this.#inbox]) part[Symbol.dispose]();
+    for (const part of [this.#ticking, this.#wheel, this.#inbox]) part?.[Symbol.dispose]();
     for (const place of this.#places.values()) this.#end(place);
   }
 

@@ -192,6 +192,7 @@ export function createRemoteWorld(targets: readonly Target[], names: readonly st
         nodes: () => names.map((name) => nodeInfo(name)),
         watch: (one, listener) => watching.watch(one, listener),
         leave: () => watching.leave(),
+        waitedMs: () => watching.waitedMs(),
         run: async ({ spec, nodes: selection }, signal) => ({
           votes: await createRuns(transport, hubClock).run({ spec, nodes: selection, policy: 'private' }, signal),
           reportUrl: null,

@@ -58,6 +58,8 @@ export interface ScenarioOptions {
   readonly service?: string;
   /** How long a check takes that finds its target down, in milliseconds. Default: no time. */
   readonly downTakesMs?: number;
+  /** How long the oldest result has waited to be read, in milliseconds. Default: 0. */
+  readonly waitedMs?: () => number;
   readonly outbox?: Partial<OutboxOptions>;
   /** Names of targets whose incidents nobody is notified of, by the test's own doing: of all others the audit has to find nothing. */
   readonly unreported?: readonly string[];
@@ -142,7 +144,7 @@ export async function startScenario(options: ScenarioOptions): Promise<Scenario>
 
   function launch(): { monitor: Monitor; outbox: Outbox; audit: Audit } {
     const asked = { nodes: () => nodes, run, ...(options.service === undefined ? {} : { url: options.service }) };
-    const runner = watchByRuns(asked, clock, log.log);
+    const runner = { ...watchByRuns(asked, clock, log.log), waitedMs: options.waitedMs ?? (() => 0) };
     const unstored = createUnstored({ store, log: log.log });
     const outbox = createOutbox({
       store: unstored,

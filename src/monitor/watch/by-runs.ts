@@ -48,6 +48,8 @@ export function watchByRuns(client: CheckServiceClient, clock: Clock, log: Log):
     ...(client.url !== undefined && { url: client.url }),
     nodes: () => client.nodes(),
     run: async (request, signal) => client.run(request, signal),
+    // Each round waits for its own results.
+    waitedMs: () => 0,
     watch(target, listener): WatchHandle {
       const { name, schedule } = target;
       const polled: PolledTarget = { name, schedule, target, listener, work: new AbortController(), running: null };

@@ -1,5 +1,7 @@
 import type { Clock } from '#kernel/clock.ts';
 import { stableFraction } from '#kernel/hash.ts';
+import { createExtraPace } from './extra-pace.ts';
+import type { Runner } from './runner.ts';
 
 /** Has targets checked besides their schedules, if that yields what a decision waits for. */
 export interface ExtraRounds extends Disposable {
@@ -7,10 +9,13 @@ export interface ExtraRounds extends Disposable {
   ask(targets: readonly string[]): void;
   /** After a round of a target: targets that show whether connectivity is lost, and the target itself when what holds it back ends. */
   askAgain(target: string): void;
+  /** Whether there is room for one now; to be asked before each. */
+  mayBegin(): boolean;
 }
 
 export interface ExtraRoundsOptions {
   readonly clock: Clock;
+  readonly runner: Pick<Runner, 'waitedMs'>;
   readonly doubt: {
     /** The next targets to check while connectivity is in doubt: each call gives others, and more of them. */
     witnesses(): readonly string[];
@@ -32,7 +37,8 @@ const witnessMs = 10;
 const many = 20;
 const spreadMs = 10_000;
 
-export function createExtraRounds({ clock, doubt, heldUntil, request }: ExtraRoundsOptions): ExtraRounds {
+export function createExtraRounds({ clock, runner, doubt, heldUntil, request }: ExtraRoundsOptions): ExtraRounds {
+  const pace = createExtraPace(clock, () => runner.waitedMs());
   const timers = new Set<Disposable>();
   const ends = new Map<string, Disposable>();
   let batches = 0;
@@ -98,6 +104,7 @@ export function createExtraRounds({ clock, doubt, heldUntil, request }: ExtraRou
       checkWitnesses();
       awaitEnd(target);
     },
+    mayBegin: () => pace.mayBegin(),
     [Symbol.dispose]() {
       isOver = true;
       for (const timer of timers) timer[Symbol.dispose]();

@@ -66,6 +66,8 @@ export interface Runner extends CheckServiceClient {
   watch(target: WatchedTarget, listener: RoundListener): WatchHandle;
   /** To be called before everything is stopped because the program ends: nodes that can go on without it do. */
   leave?(): void;
+  /** For how many milliseconds the oldest result that came has waited to be read. */
+  waitedMs(): number;
 }
 
 /** Runs checks when it is asked. */

@@ -1,5 +1,5 @@
 import type { NodeSelection } from '#checks/index.ts';
-import { type Clock, sleep } from '#kernel/clock.ts';
+import { type Clock, sleepUnlessAborted } from '#kernel/clock.ts';
 import type { Log } from '#kernel/log.ts';
 import { createNextDue, type NextDue } from '#schedule/schedule.ts';
 import type { RoundRecord } from '../judge/round-record.ts';
@@ -38,6 +38,8 @@ export interface WatchPorts {
     take(target: Target, round: ObservedVotes): boolean | Promise<boolean>;
     /** Whether these votes are enough for a verdict on the target. */
     hasVerdict(target: Target, votes: readonly Vote[]): boolean;
+    /** Whether one besides the schedule may begin now; to be asked before each. */
+    mayBeginExtra(): boolean;
   };
 }
 
@@ -56,6 +58,8 @@ export interface Watch {
 // The pause before a round that makes sure of the last one.
 const confirmAfterMs = 5_000;
 const shortestGapMs = 3_000;
+// How often a round that has to wait is tried.
+const tryEveryMs = 1_000;
 
 /**
  * Watches one target until it is stopped:
@@ -64,7 +68,8 @@ const shortestGapMs = 3_000;
  * 2. what was seen is handed on;
  * 3. if a failing round is to be confirmed, another one is asked for after a pause, on other nodes if there are any, and
  *    it goes on with 2;
- * 4. so it does with rounds besides the schedule, one at a time with the others.
+ * 4. so it does with rounds besides the schedule, one at a time with the others;
+ * 5. 3 and 4 wait while results are read late, until the next scheduled round at the longest.
  *
  * `work` ends what runs on its own account; `cut` is to be called then, too.
  */
@@ -86,6 +91,8 @@ class MonitoredTarget implements Watch, RoundListener {
   /** Ends the pause before a round that makes sure of the last one; null if there is no pause. */
   #pausing: AbortController | null = null;
   #isStopped = false;
+  /** Whether a round besides the schedule waits until results are read in time. */
+  #isDeferred = false;
   #lastDueAt = Number.NEGATIVE_INFINITY;
   #lastStart = Number.NEGATIVE_INFINITY;
   #ended: Promise<void> | null = null;
@@ -106,6 +113,7 @@ class MonitoredTarget implements Watch, RoundListener {
 
   round(round: ObservedVotes): Promise<void> | void {
     this.#awaitNext();
+    if (this.#isDeferred) this.#forgetDeferred();
     if (this.#dealing !== null) {
       this.#heard.push(round);
       return this.#dealing;
@@ -204,14 +212,25 @@ class MonitoredTarget implements Watch, RoundListener {
     if (due !== null && due - clock.now() < confirmAfterMs + tookMs) return false;
     const { signal } = (this.#pausing = new AbortController());
     try {
-      await sleep(clock, confirmAfterMs, signal);
+      if (!(await sleepUnlessAborted(clock, confirmAfterMs, signal))) return false;
+      while (!this.#ports.rounds.mayBeginExtra()) {
+        this.#isDeferred = true;
+        const isNear = due !== null && due - clock.now() < tryEveryMs;
+        if (isNear || this.#heard.length > 0 || !(await sleepUnlessAborted(clock, tryEveryMs, signal))) return false;
+      }
       return true;
-    } catch (error) {
-      if (signal.aborted) return false;
-      throw error;
     } finally {
+      this.#isDeferred = false;
       this.#pausing = null;
     }
+  }
+
+  // A scheduled round has come, and tells the same.
+  #forgetDeferred(): void {
+    this.#isDeferred = false;
+    this.#pausing?.abort(new Error('a scheduled round has come'));
+    this.#waiting?.[Symbol.dispose]();
+    this.#waiting = null;
   }
 
   // Unlike any other due time, unless the clock was set back in between.
@@ -222,7 +241,10 @@ class MonitoredTarget implements Watch, RoundListener {
 
   #startExtra(): void {
     this.#waiting = null;
-    if (!this.#isBusy && !this.#isStopped) this.#dealing ??= this.#deal(this.#lookBesides());
+    if (this.#isBusy || this.#isStopped) return;
+    this.#isDeferred = !this.#ports.rounds.mayBeginExtra();
+    if (this.#isDeferred) this.#waiting = this.#ports.clock.after(tryEveryMs, () => this.#startExtra());
+    else this.#dealing ??= this.#deal(this.#lookBesides());
   }
 
   get #isBusy(): boolean {

@@ -113,7 +113,12 @@ test('a year: what is old goes, what is told is told once, clocks change twice, 
       ],
     },
     {
-      runner: { nodes: () => nodes, run, watch: (watched, listener) => watchExactly(watched, listener, run, clock) },
+      runner: {
+        nodes: () => nodes,
+        run,
+        watch: (watched, listener) => watchExactly(watched, listener, run, clock),
+        waitedMs: () => 0,
+      },
       store,
       clock: calm,
       log,

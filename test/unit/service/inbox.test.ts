@@ -178,6 +178,7 @@ test('what is skipped unread was not read', async () => {
   come('zz1', 500);
   for (let count = 0; count < 4; count += 1) come('zz1', 10);
   clock.hold(9_000);
+  expect(inbox.intake.waitedMs).toBeGreaterThanOrEqual(9_000);
   await clock.advance(1_000);
   expect(skipped).not.toEqual([]);
   const gone = 10 * skipped.length;

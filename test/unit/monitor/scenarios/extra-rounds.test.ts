@@ -36,6 +36,48 @@ test('an open incident, a rule that asks for none and a rule of another kind are
   }
 });
 
+test('while results are read late the next scheduled round makes sure', async () => {
+  await using scenario = await startScenario({ targets: [target('shop')], waitedMs: () => 600 });
+  scenario.see('shop', 'd');
+  await scenario.clock.advance(240_000);
+  expect(times(scenario.runs)).toEqual([0, 60, 60, 60]);
+  const [incident] = scenario.store.incidents.values();
+  expect(incident).toMatchObject({ openedAt: scenario.runs[1]?.at });
+});
+
+test('a round that makes sure begins as soon as results are read in time again', async () => {
+  let isBehind = true;
+  await using scenario = await startScenario({ targets: [target('shop')], waitedMs: () => (isBehind ? 600 : 0) });
+  scenario.see('shop', 'd');
+  while (scenario.runs.length === 0) await scenario.clock.advance(100);
+  await scenario.clock.advance(12_500);
+  isBehind = false;
+  await scenario.clock.advance(2_000);
+  expect(times(scenario.runs).slice(1)).toEqual([13]);
+});
+
+test.each([
+  { waitedMs: 0, isAsked: true },
+  { waitedMs: 600, isAsked: false },
+])(
+  'what depends on a target that is back is asked for only while results are read in time: $waitedMs ms late',
+  async ({ waitedMs, isAsked }) => {
+    let late = 0;
+    const host = target('host', { dependsOn: ['router'], rules: [rule('down', { confirm: false })] });
+    const router = target('router', { schedule: { kind: 'every', everyMs: 20_000 } });
+    await using scenario = await startScenario({ targets: [router, host], waitedMs: () => late });
+    scenario.see('router', 'd');
+    scenario.see('host', 'd');
+    await scenario.clock.advance(240_000);
+    late = waitedMs;
+    scenario.see('router', 'u');
+    await scenario.clock.advance(240_000);
+    const between = times(scenario.runs.filter(({ target: of }) => of === 'host')).slice(1);
+    expect(between.some((seconds) => seconds !== 60)).toBe(isAsked);
+    expect(between.length).toBeGreaterThan(5);
+  },
+);
+
 test('a round that makes sure is not run where the next one is as near', async () => {
   const shop = target('shop', { schedule: { kind: 'every', everyMs: 4_000 } });
   await using scenario = await startScenario({ targets: [shop] });
