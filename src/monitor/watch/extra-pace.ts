@@ -8,14 +8,15 @@ export interface ExtraPace {
 
 // Longer than a page or a collection of garbage holds up the reading of results.
 const behindMs = 500;
+const everyBehindMs = 250;
 const restMs = 10_000;
 const everyMs = 50;
 
 /**
  * Rounds besides the schedule are a command to each node, which costs the hub more than a scheduled result. When thousands of targets
- * fail at once on a machine with little of a processor, they would keep it from the results that tell the same. So none begins while
- * results wait for half a second to be read, and twenty a second within the ten seconds after that. `waitedMs` is how long the oldest
- * one has waited.
+ * fail at once on a machine with little of a processor, they would keep it from the results that tell the same. So four a second
+ * begin while results wait for half a second to be read, enough for outages of a few targets, and twenty a second within the ten
+ * seconds after that. `waitedMs` is how long the oldest one has waited.
  */
 export function createExtraPace(clock: Clock, waitedMs: () => number): ExtraPace {
   let behindAt = Number.NEGATIVE_INFINITY;
@@ -24,7 +25,8 @@ export function createExtraPace(clock: Clock, waitedMs: () => number): ExtraPace
     mayBegin() {
       const now = clock.elapsed();
       if (waitedMs() >= behindMs) behindAt = now;
-      if (behindAt === now || (now - behindAt < restMs && now - begunAt < everyMs)) return false;
+      const gapMs = behindAt === now ? everyBehindMs : now - behindAt < restMs ? everyMs : 0;
+      if (now - begunAt < gapMs) return false;
       begunAt = now;
       return true;
     },

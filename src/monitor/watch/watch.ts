@@ -69,7 +69,7 @@ const tryEveryMs = 1_000;
  * 3. if a failing round is to be confirmed, another one is asked for after a pause, on other nodes if there are any, and
  *    it goes on with 2;
  * 4. so it does with rounds besides the schedule, one at a time with the others;
- * 5. 3 and 4 wait while results are read late, until the next scheduled round at the longest.
+ * 5. 3 and 4 wait for their turn while results are read late, until the next scheduled round at the longest.
  *
  * `work` ends what runs on its own account; `cut` is to be called then, too.
  */
