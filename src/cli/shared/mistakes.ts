@@ -28,9 +28,30 @@ class PatientCommand extends Command {
   }
 
   override parseOptions(args: string[]): ReturnType<Command['parseOptions']> {
-    const parsed = super.parseOptions(args);
-    this.#unknown = parsed.unknown.filter((word) => /^-./.test(word));
+    const parsed = this.parent === null ? this.#parseOptionsOfProgram(args) : super.parseOptions(args);
+    this.#unknown = this.#ownOf(parsed.unknown).filter((word) => word.startsWith('-') && word !== '-');
     return parsed;
+  }
+
+  // Behind an unknown option commander would look for the program's own among the words of a command: `--version`, too.
+  #parseOptionsOfProgram(args: string[]): ReturnType<Command['parseOptions']> {
+    const own = leadingOptions(args);
+    const rest = args.slice(own.length);
+    const { unknown } = super.parseOptions(own);
+    return unknown.length > 0 ? { operands: [], unknown: [...unknown, ...rest] } : super.parseOptions(rest);
+  }
+
+  // Of words that commander has not recognised: those that can be options of this command, and not of one below it or of another program.
+  #ownOf(unknown: string[]): string[] {
+    const passesWordsOn = this.commands.length > 0 || Reflect.get(this, '_passThroughOptions') === true;
+    return passesWordsOn ? leadingOptions(unknown) : wordsBefore((word) => word === '--', unknown);
+  }
+
+  /** Called by commander with the unknown words, also those of other programs: a command that is never run must not end with 0. */
+  _outputHelpIfRequested(unknown: string[]): void {
+    const isUnknownCommand = this.commands.length > 0 && this.args.length > unknown.length;
+    const own = isUnknownCommand ? [] : this.#ownOf(unknown);
+    Reflect.apply(Reflect.get(Command.prototype, '_outputHelpIfRequested'), this, [own]);
   }
 
   override error(message: string, options?: Parameters<Command['error']>[1]): never {
@@ -65,5 +86,15 @@ class PatientCommand extends Command {
       // The words, with "did you mean", are commander's own.
       Reflect.apply(Reflect.get(Command.prototype, 'unknownOption'), this, [flag]);
     }
+    // Commander would show help instead if this has only commands below it.
+    if (this.commands.length > 0 && !Reflect.get(this, '_actionHandler'))
+      throw new WatchpostError('usage', `${this.#mistakes.join('\n')}\n(options of a command come after its name)`);
   }
 }
+
+function wordsBefore(isEnd: (word: string) => boolean, words: string[]): string[] {
+  const end = words.findIndex(isEnd);
+  return end < 0 ? words : words.slice(0, end);
+}
+
+const leadingOptions = (words: string[]) => wordsBefore((word) => !/^-./.test(word) || word === '--', words);

@@ -73,6 +73,7 @@ test.each([
   ['another command with its options', ['new', 'backup', '--url', 'https://status.example.com']],
   ['-- before the job', ['--', 'backup', 'true']],
   ['an unknown option', ['--bets', '/etc', 'backup', '--', 'true']],
+  ['an unknown option, and help among the words of the command', ['--bets', '/etc', 'backup', '--', 'df', '-h']],
   ['an unknown option with a value', ['--bets=/etc', 'backup', '--', 'true']],
   ['a duration without its unit', ['--try-for', '5', 'backup', '--', 'true']],
   ['an option without its value', ['--try-for']],

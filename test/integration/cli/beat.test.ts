@@ -103,6 +103,28 @@ test('an option behind the job is not taken for the command', async () => {
   expect(there.heard).toEqual([]);
 });
 
+// Each printed help or the version, ended with 0, and ran nothing.
+test.each([
+  [['beat', '--try-fro', '5m', 'JOB', '--', 'echo', '-h'], '--try-fro'],
+  [['beat', '--try-fro', '5m', 'JOB', 'echo', '-h'], '--try-fro'],
+  [['beat', 'run', '--try-fro', '5m', 'JOB', '--', 'echo', '--help'], '--try-fro'],
+  [['--config', 'x.yaml', 'beat', 'JOB', '--', 'echo', '-h'], '--config'],
+  [['--config', 'x.yaml', 'beat', 'JOB', 'echo', '--help'], '--config'],
+  [['--config', 'x.yaml', 'beat', 'JOB', 'echo', '-V'], '--config'],
+])('a wrong option is reported, not the help that the command is asked for: %j', async (words, option) => {
+  await using there = await hub();
+  const { code, out, err } = await command(words.map((word) => (word === 'JOB' ? there.url : word)));
+  expect({ code, out }).toEqual({ code: 2, out: '' });
+  expect(err.match(/^unknown option '.*'$/gm)).toEqual([`unknown option '${option}'`]);
+  expect(there.heard).toEqual([]);
+});
+
+test('without arguments it says what is missing', async () => {
+  const { code, out, err } = await command(['beat']);
+  expect({ code, out }).toEqual({ code: 2, out: '' });
+  expect(err).toBe("missing required argument 'job'\nmissing required argument 'command'\n");
+});
+
 test('options of the command are its own, and without -- too', async () => {
   await using there = await hub();
   expect(await command(['beat', there.url, 'printf', '%s', '--try-for'])).toEqual({

@@ -49,6 +49,43 @@ describe('mistakes of a command line', () => {
   });
 });
 
+describe('help', () => {
+  test('of every command is shown for a flag before --, and not for one after it', async () => {
+    for (const { path } of shapes) {
+      const words = [...path.split(' ').filter((word) => word !== ''), '--bogus'];
+      for (const flag of ['-h', '--help']) {
+        const after = await commandHere([...words, '--', flag]);
+        expect({ code: after.code, out: after.out }, path).toEqual({ code: 2, out: '' });
+        expect(after.err.match(/^unknown option .*$/gm), path).toEqual(["unknown option '--bogus'"]);
+        const before = await commandHere([...words, flag, '--', 'word']);
+        expect(before, path).toEqual({ code: 0, out: expect.stringMatching(/^Usage: watchpost/), err: '' });
+      }
+    }
+  });
+
+  test.each([
+    ['baet backup df -h', 'baet', 'beat'],
+    ['nodes lsit --help', 'lsit', 'list'],
+  ])('is no answer to an unknown command: %s', async (line, wrong, right) => {
+    const err = `unknown command '${wrong}'\n(Did you mean ${right}?)\n`;
+    expect(await commandHere(line.split(' '))).toEqual({ code: 2, out: '', err });
+  });
+
+  test('of a command is shown among its other words', async () => {
+    const { code, out } = await commandHere(['check', 'http', 'https://example.com', '--cuont', '1', '--help']);
+    expect({ code, out }).toEqual({ code: 0, out: expect.stringMatching(/^Usage: watchpost check http/) });
+  });
+});
+
+test('an option before the command is told where it belongs', async () => {
+  const { code, out, err } = await commandHere(['--config', 'x.yaml', 'config', 'check']);
+  expect({ code, out, err }).toEqual({
+    code: 2,
+    out: '',
+    err: "unknown option '--config'\n(options of a command come after its name)\n",
+  });
+});
+
 describe('without --config', () => {
   test('the configuration is found in the folder, and where there is none the ways out are named', async () => {
     const none = await commandHere(['config', 'check'], { cwd: folder });
