@@ -44,7 +44,7 @@ export interface BegunText {
   readonly body: AsyncIterable<Uint8Array>;
 }
 
-/** One is packed, one waits for that, and one is written meanwhile. */
+/** One is packed or sent, one waits for that, and one is written meanwhile. */
 export const partsAtOnce = 3;
 
 // Prometheus gives up after ten seconds by default, and then has nothing.

@@ -20,6 +20,7 @@ export interface ScrapeRequest {
 /** What is sent, as it is made. */
 export interface Scrape {
   readonly contentType: string;
+  /** Each part holds until `partsAtOnce` more have begun. */
   readonly body: AsyncIterable<Uint8Array>;
   /** The same, written whole and up to two minutes ago, if it is so long that its writing is shared; else null. */
   readonly kept: (() => Promise<WrittenMetrics>) | null;
@@ -95,7 +96,7 @@ export function createScrapes({
   }
 
   async function* writeFor(format: Format, scraper: string | null): AsyncGenerator<Uint8Array> {
-    const { births, body } = await begin(format, seenBy(scraper), createByteParts(partBytes));
+    const { births, body } = await begin(format, seenBy(scraper), createByteParts(partBytes, partsAtOnce));
     yield* body;
     if (scraper !== null) seen.set(scraper, births);
   }
