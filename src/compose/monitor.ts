@@ -6,6 +6,7 @@ import type { ChangeKeeper } from '#history/changes.ts';
 import type { MeasurementKeeper } from '#history/measurements.ts';
 import type { Clock } from '#kernel/clock.ts';
 import type { Log } from '#kernel/log.ts';
+import { onceFor } from '#kernel/once-for.ts';
 import { exposedAdvice } from '#kernel/private-files.ts';
 import type { Random } from '#kernel/random.ts';
 import type { Metrics } from '#metrics/metrics.ts';
@@ -256,6 +257,11 @@ function eventsOf({
 
 const isUp = ({ verdict, inMaintenance }: DoneRound) => verdict.status === 'up' && !inMaintenance;
 
+// Thousands of targets have the same list of rules.
+const shownRulesOf = onceFor((rules: Target['rules']) =>
+  rules.map(({ name, rule: { severity } }) => ({ name, severity })),
+);
+
 /** What metrics need to know about a target. */
 export function shownOf(target: Target, now: number): ExportedTarget {
   const { name, spec, labels, rules, schedule } = target;
@@ -266,6 +272,6 @@ export function shownOf(target: Target, now: number): ExportedTarget {
     host: spec.host,
     labels,
     intervalSeconds: longestMs === null ? null : longestMs / 1_000,
-    rules: rules.map(({ name: rule, rule: { severity } }) => ({ name: rule, severity })),
+    rules: shownRulesOf(rules),
   };
 }

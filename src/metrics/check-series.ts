@@ -1,4 +1,5 @@
 import type { MeasuredValue } from '#checks/index.ts';
+import { ListPool, listOf } from '#kernel/lists.ts';
 import type { Vote } from '#monitor/judge/vote.ts';
 import type { LastOfNodes } from './last-of-nodes.ts';
 import type { Family, Register } from './register.ts';
@@ -9,6 +10,8 @@ export type FactName = keyof VoteOutcome['facts'];
 
 /** What is shown of a target on a node, or on all of them. */
 export interface TargetNodeSeries {
+  /** Empty for all of them. */
+  readonly node: string;
   readonly check: string;
   readonly labels: LabelSet | JoinedLabels;
   /** The same without the check. */
@@ -17,7 +20,9 @@ export interface TargetNodeSeries {
   /** What follows is of the last outcome; its series are made when they are scraped. */
   up: number | null;
   seconds: number | null;
-  phases: VoteOutcome['phases'];
+  /** The names of its phases, and the seconds of each: numbers are written over, and an object would be another one each time. */
+  phaseNames: readonly string[];
+  phaseSeconds: number[];
   facts: VoteOutcome['facts'];
   values: readonly MeasuredValue[];
   /** Facts that stay true when a later check could not tell; null if there was none. */
@@ -32,7 +37,8 @@ export interface SeriesByNode {
   readonly check: string;
   readonly labels: LabelSet;
   readonly place: LabelSet;
-  readonly nodes: Map<string, TargetNodeSeries>;
+  /** A list, for a target has few nodes, and there are many targets: a map of one weighs 150 bytes more. */
+  nodes: readonly TargetNodeSeries[];
   /** What each node saw last, where the other series are those of all nodes. */
   last: LastOfNodes | null;
 }
@@ -44,9 +50,14 @@ export interface CountedVote {
   readonly sample: Sample;
 }
 
-/** A target with what was shown of it under another check type. */
-export function seriesOf(target: string, check: string, nodes = new Map<string, TargetNodeSeries>()): SeriesByNode {
-  return { check, labels: new LabelSet({ target, check }), place: new LabelSet({ target }), nodes, last: null };
+/** A target, and the labels that it has without its check, with what was shown of it under another check type. */
+export function seriesOf(
+  target: string,
+  check: string,
+  place: LabelSet,
+  nodes: readonly TargetNodeSeries[] = [],
+): SeriesByNode {
+  return { check, labels: new LabelSet({ target, check }), place, nodes, last: null };
 }
 
 // One for all: there may be hundreds of thousands of pairs.
@@ -55,24 +66,46 @@ const noneListed: readonly never[] = [];
 
 /** Nothing was seen yet. */
 export function newPair(
+  node: string,
   check: string,
   { labels, place }: Pick<TargetNodeSeries, 'labels' | 'place'>,
   duration: Distribution,
 ): TargetNodeSeries {
   return {
+    node,
     check,
     labels,
     place,
     duration,
     up: null,
     seconds: null,
-    phases: none,
+    phaseNames: noneListed,
+    phaseSeconds: [],
     facts: none,
     values: noneListed,
     kept: null,
     results: noneListed,
     last: null,
   };
+}
+
+const nameLists = new ListPool<string>();
+
+/** Keeps the phases of the last outcome. */
+export function keepPhases(pair: TargetNodeSeries, phases: VoteOutcome['phases']): void {
+  if (!hasNames(pair.phaseNames, phases)) {
+    pair.phaseNames = nameLists.shared(Object.keys(phases));
+    pair.phaseSeconds = listOf(pair.phaseNames.length, Number.NaN);
+  }
+  let at = 0;
+  const seconds: Readonly<Partial<Record<string, number>>> = phases;
+  for (const name of pair.phaseNames) pair.phaseSeconds[at++] = seconds[name] ?? Number.NaN;
+}
+
+function hasNames(names: readonly string[], record: object): boolean {
+  let count = 0;
+  for (const name in record) if (names[count++] !== name) return false;
+  return count === names.length;
 }
 
 /** The histogram of durations with these upper bounds, in seconds. */

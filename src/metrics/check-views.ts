@@ -78,10 +78,10 @@ export const keptFacts = factNames.filter((fact) => shownFacts[fact]?.isKept);
 export function createFindingViews(register: Register, pairs: Pairs, kept: Pairs): void {
   const phaseLabels = createLabelSets();
   register.view('watchpost_check_phase_seconds', 'How long each part of the last check took.', function* series() {
-    for (const { place, phases } of pairs())
-      for (const [phase, seconds] of Object.entries(phases)) {
+    for (const { place, phaseNames, phaseSeconds } of pairs())
+      for (const [index, phase] of phaseNames.entries()) {
         const more = phaseLabels(phase, () => ({ phase }));
-        yield new Sample(place, seconds, 0, more);
+        yield new Sample(place, phaseSeconds[index] ?? Number.NaN, 0, more);
       }
   });
   for (const [metric, help] of Object.entries(factMetrics)) {

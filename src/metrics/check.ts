@@ -3,6 +3,7 @@ import type { Vote } from '#monitor/judge/vote.ts';
 import {
   createLabelsAt,
   durationFamily,
+  keepPhases,
   newPair,
   seriesOf,
   type SeriesByNode,
@@ -13,6 +14,7 @@ import { createFindingViews, createLastViews, createValueView, keptFacts } from 
 import { LastOfNodes } from './last-of-nodes.ts';
 import type { Register } from './register.ts';
 import { createResultCounts } from './result-counts.ts';
+import { LabelSet } from './series.ts';
 
 /** Upper bounds in seconds: few, because each is a series for every target on every node. */
 export const durationBounds = [0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.2, 0.5, 1, 3, 10] as const;
@@ -32,17 +34,23 @@ export interface CheckMetrics {
   sumNodes(isSummed: boolean): void;
 }
 
+const noValues: TargetNodeSeries['values'] = [];
 // No node has this name.
 const allNodes = '';
 
-export function createCheckMetrics(register: Register, firstBounds: readonly number[]): CheckMetrics {
+/** `labelsOf` gives the labels of a target alone; null if it is not watched. */
+export function createCheckMetrics(
+  register: Register,
+  labelsOf: (target: string) => LabelSet | null,
+  firstBounds: readonly number[],
+): CheckMetrics {
   let bounds = firstBounds;
   let isSummed = false;
   let duration = durationFamily(register, bounds);
   const targets = new Map<string, SeriesByNode>();
   // Listed once for the many families of a scrape; null until one asks, and when any has come or gone.
   let listed: readonly TargetNodeSeries[] | null = null;
-  const pairs = () => (listed ??= [...targets.values()].flatMap(({ nodes }) => [...nodes.values()]));
+  const pairs = () => (listed ??= [...targets.values()].flatMap(({ nodes }) => nodes));
   // Of all nodes together there is no last outcome.
   const ofNodes = () => (isSummed ? [] : pairs());
   const labelsAt = createLabelsAt();
@@ -63,14 +71,18 @@ export function createCheckMetrics(register: Register, firstBounds: readonly num
 
   function pairOf(target: string, check: string, node: string): TargetNodeSeries {
     let own = targets.get(target);
-    if (own?.check !== check) targets.set(target, (own = seriesOf(target, check, own?.nodes)));
-    let pair = own.nodes.get(node);
+    if (own?.check !== check) {
+      const place = labelsOf(target) ?? new LabelSet({ target });
+      targets.set(target, (own = seriesOf(target, check, place, own?.nodes)));
+    }
+    let pair = findNode(own.nodes, node);
     if (pair === undefined) {
       const { labels, place } = own;
       const of = node === allNodes ? own : { labels: labelsAt(labels, node), place: labelsAt(place, node) };
-      pair = newPair(check, of, duration.add(of.labels));
+      pair = newPair(node, check, of, duration.add(of.labels));
       if (node === allNodes) own.last = new LastOfNodes();
-      own.nodes.set(node, pair);
+      // Neither in place nor by spreading: such a list takes room for sixteen more.
+      own.nodes = own.nodes.concat(pair);
       listed = null;
     }
     return pair;
@@ -81,15 +93,14 @@ export function createCheckMetrics(register: Register, firstBounds: readonly num
     results.drop(pair);
   }
 
-  function keep(wanted: (target: string, node: string, pair: TargetNodeSeries) => boolean): void {
-    for (const [target, { nodes }] of targets) {
-      for (const [node, pair] of nodes) {
-        if (wanted(target, node, pair)) continue;
-        drop(pair);
-        nodes.delete(node);
-        listed = null;
-      }
-      if (nodes.size === 0) targets.delete(target);
+  function keep(wanted: (target: string, pair: TargetNodeSeries) => boolean): void {
+    for (const [target, own] of targets) {
+      if (own.nodes.every((pair) => wanted(target, pair))) continue;
+      const kept = own.nodes.filter((pair) => wanted(target, pair));
+      for (const pair of own.nodes) if (!kept.includes(pair)) drop(pair);
+      own.nodes = kept;
+      listed = null;
+      if (own.nodes.length === 0) targets.delete(target);
     }
   }
 
@@ -105,7 +116,7 @@ export function createCheckMetrics(register: Register, firstBounds: readonly num
       if (all !== null) keepFirst(all, votes);
     },
     forgetFacts(target) {
-      for (const pair of targets.get(target)?.nodes.values() ?? []) {
+      for (const pair of targets.get(target)?.nodes ?? []) {
         pair.facts = {};
         pair.values = [];
         pair.kept = null;
@@ -116,12 +127,11 @@ export function createCheckMetrics(register: Register, firstBounds: readonly num
       bounds = next;
       register.drop([duration]);
       duration = durationFamily(register, bounds);
-      for (const { nodes } of targets.values())
-        for (const pair of nodes.values()) pair.duration = duration.add(pair.labels);
+      for (const { nodes } of targets.values()) for (const pair of nodes) pair.duration = duration.add(pair.labels);
     },
-    keepTargets: (checkByTarget) => keep((target, _, pair) => checkByTarget.get(target) === pair.check),
+    keepTargets: (checkByTarget) => keep((target, pair) => checkByTarget.get(target) === pair.check),
     keepNodes(names) {
-      keep((_, node) => node === allNodes || names.has(node));
+      keep((_, { node }) => node === allNodes || names.has(node));
       for (const { last } of targets.values()) last?.keepNodes(names);
     },
     sumNodes(next) {
@@ -135,12 +145,18 @@ export function createCheckMetrics(register: Register, firstBounds: readonly num
   };
 }
 
+// Without a closure: this is called for each vote.
+function findNode(pairs: readonly TargetNodeSeries[], node: string): TargetNodeSeries | undefined {
+  for (const pair of pairs) if (pair.node === node) return pair;
+  return undefined;
+}
+
 function keepLast(pair: TargetNodeSeries, check: CheckSpec['type'], outcome: VoteOutcome): void {
   pair.seconds = outcome.seconds;
   pair.up = outcome.status === 'unknown' ? null : Number(outcome.status === 'up');
-  pair.phases = outcome.phases;
+  keepPhases(pair, outcome.phases);
   pair.facts = outcome.facts;
-  pair.values = checkOf(check).values?.(outcome) ?? [];
+  pair.values = checkOf(check).values?.(outcome) ?? noValues;
   for (const fact of keptFacts) {
     const value = outcome.facts[fact];
     if (value !== undefined) (pair.kept ??= {})[fact] = value;

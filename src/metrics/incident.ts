@@ -1,5 +1,6 @@
+import { onceFor } from '#kernel/once-for.ts';
 import type { Register } from './register.ts';
-import { LabelSet, type Sample } from './series.ts';
+import { LabelSet, Sample } from './series.ts';
 import type { ExportedTarget } from './target.ts';
 
 export interface IncidentChange {
@@ -17,66 +18,75 @@ export interface IncidentMetrics {
   incidentChanged(change: IncidentChange): void;
 }
 
-interface RuleSeries {
+/** Of a rule that had an incident since the start. */
+interface RuleIncident {
+  readonly rule: string;
   readonly severity: string;
-  readonly active: Sample;
-  readonly suppressed: Sample;
+  readonly isActive: boolean;
+  readonly isSuppressed: boolean;
 }
 
-export function createIncidentMetrics(register: Register): IncidentMetrics {
-  const active = register.gauge('watchpost_incident_active', '1 while an incident of this rule is open, else 0.');
-  const suppressed = register.gauge(
+/** `labelsOf` gives the labels of a target alone; null if it is not watched. */
+export function createIncidentMetrics(
+  register: Register,
+  labelsOf: (target: string) => LabelSet | null,
+): IncidentMetrics {
+  let watched: readonly ExportedTarget[] = [];
+  // Most rules of most targets never have one: nothing is kept for these.
+  const known = new Map<string, readonly RuleIncident[]>();
+
+  function view(name: string, help: string, isSet: (state: RuleIncident) => boolean): void {
+    register.view(name, help, function* series() {
+      for (const { name: target, rules } of watched) {
+        const labels = labelsOf(target);
+        if (labels === null) continue;
+        const states = known.get(target);
+        for (const { rule, severity, more } of labelled(rules)) {
+          const state = states?.find((one) => one.rule === rule);
+          if (state === undefined) yield new Sample(labels, 0, 0, more);
+          // Its incident may be from before a reload.
+          else
+            yield new Sample(labels, Number(isSet(state)), 0, state.severity === severity ? more : labelsOfRule(state));
+        }
+        for (const state of states ?? [])
+          if (!rules.some(({ name }) => name === state.rule))
+            yield new Sample(labels, Number(isSet(state)), 0, labelsOfRule(state));
+      }
+    });
+  }
+
+  view('watchpost_incident_active', '1 while an incident of this rule is open, else 0.', ({ isActive }) => isActive);
+  view(
     'watchpost_incident_suppressed',
     '1 while an incident of this rule is open and suppressed, else 0.',
+    ({ isSuppressed }) => isSuppressed,
   );
-  const targets = new Map<string, Map<string, RuleSeries>>();
-
-  function remove(series: RuleSeries): void {
-    active.remove(series.active);
-    suppressed.remove(series.suppressed);
-  }
-
-  function seriesOf(rules: Map<string, RuleSeries>, target: string, rule: string, severity: string): RuleSeries {
-    const known = rules.get(rule);
-    if (known?.severity === severity) return known;
-    if (known !== undefined) remove(known);
-    const labels = new LabelSet({ target, rule, severity });
-    const series = { severity, active: active.add(labels), suppressed: suppressed.add(labels) };
-    series.active.value = known?.active.value ?? 0;
-    series.suppressed.value = known?.suppressed.value ?? 0;
-    rules.set(rule, series);
-    return series;
-  }
-
-  function dropOthers(rules: Map<string, RuleSeries>, names: ReadonlySet<string>): void {
-    for (const [rule, series] of rules) {
-      if (names.has(rule)) continue;
-      remove(series);
-      rules.delete(rule);
-    }
-  }
 
   return {
-    targetsChanged(watched) {
-      const names = new Set(watched.map((target) => target.name));
-      for (const [target, rules] of targets) {
-        if (names.has(target)) continue;
-        dropOthers(rules, new Set());
-        targets.delete(target);
-      }
-      for (const target of watched) {
-        const rules = targets.get(target.name) ?? new Map<string, RuleSeries>();
-        targets.set(target.name, rules);
-        dropOthers(rules, new Set(target.rules.map((rule) => rule.name)));
-        for (const { name, severity } of target.rules) seriesOf(rules, target.name, name, severity);
+    targetsChanged(targets) {
+      watched = targets;
+      const rulesOf = new Map(targets.map(({ name, rules }) => [name, rules]));
+      for (const [target, states] of known) {
+        const rules = rulesOf.get(target) ?? [];
+        const kept = states.flatMap((state) => {
+          const rule = rules.find(({ name }) => name === state.rule);
+          return rule === undefined ? [] : [{ ...state, severity: rule.severity }];
+        });
+        if (kept.length > 0) known.set(target, kept);
+        else known.delete(target);
       }
     },
-    incidentChanged(change) {
-      const rules = targets.get(change.target);
-      if (rules === undefined) return;
-      const series = seriesOf(rules, change.target, change.rule, change.severity);
-      series.active.value = change.active ? 1 : 0;
-      series.suppressed.value = change.suppressed ? 1 : 0;
+    incidentChanged({ target, rule, severity, active, suppressed }) {
+      if (labelsOf(target) === null) return;
+      const others = (known.get(target) ?? []).filter((state) => state.rule !== rule);
+      known.set(target, [...others, { rule, severity, isActive: active, isSuppressed: suppressed }]);
     },
   };
 }
+
+// Thousands of targets have the same list of rules.
+const labelled = onceFor((rules: ExportedTarget['rules']) =>
+  rules.map(({ name: rule, severity }) => ({ rule, severity, more: labelsOfRule({ rule, severity }) })),
+);
+
+const labelsOfRule = ({ rule, severity }: Pick<RuleIncident, 'rule' | 'severity'>) => new LabelSet({ rule, severity });

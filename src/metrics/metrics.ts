@@ -108,9 +108,10 @@ export function createMetrics(options: MetricsOptions): Metrics {
   const register = new Register();
   const own = new OwnRegister(() => register.bear());
   const ask = createAsk(own, log);
-  const check = createCheckMetrics(register, shown.buckets ?? durationBounds);
   const target = createTargetMetrics(register);
-  const incident = createIncidentMetrics(register);
+  const labelsOf = (name: string) => target.labelsOf(name);
+  const check = createCheckMetrics(register, labelsOf, shown.buckets ?? durationBounds);
+  const incident = createIncidentMetrics(register, labelsOf);
   const delivery = createDeliveryMetrics(own, clock, ask, sources.deliveries);
   const schedule = createScheduleMetrics(own, register);
   const disagreement = createDisagreement(clock);

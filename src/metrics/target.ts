@@ -21,6 +21,8 @@ export interface ExportedTarget {
 export interface TargetMetrics {
   /** Whether a target of this name is watched with this check type. */
   watches(target: string, check: string): boolean;
+  /** The labels of a target alone, which many series share; null if it is not watched. */
+  labelsOf(target: string): LabelSet | null;
   /** Takes all targets; gives the names of those whose host is another one than before. */
   targetsChanged(targets: readonly ExportedTarget[]): readonly string[];
   record(target: string, state: TargetState, startedAt: number): void;
@@ -80,6 +82,7 @@ export function createTargetMetrics(register: Register): TargetMetrics {
 
   return {
     watches: (target, check) => all.get(target)?.check === check,
+    labelsOf: (target) => all.get(target)?.labels ?? null,
     targetsChanged(targets) {
       const names = new Set(targets.map((target) => target.name));
       for (const name of all.keys()) if (!names.has(name)) all.delete(name);

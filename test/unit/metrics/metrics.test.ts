@@ -398,6 +398,15 @@ test('a rule with another severity keeps its incident, a rule that is gone has n
   const changed = await textOf(metrics);
   expect(changed).toContain('watchpost_incident_active{target="shop",rule="down",severity="warning"} 1');
   expect(changed).not.toContain('severity="critical"');
+  metrics.incidentChanged({ target: 'shop', rule: 'down', severity: 'critical', active: true, suppressed: true });
+  metrics.incidentChanged({ target: 'shop', rule: 'slow', severity: 'info', active: true, suppressed: false });
+  const own = (await textOf(metrics)).match(/^watchpost_incident_.*\}.*$/gm);
+  expect(own).toEqual([
+    'watchpost_incident_active{target="shop",rule="down",severity="critical"} 1',
+    'watchpost_incident_active{target="shop",rule="slow",severity="info"} 1',
+    'watchpost_incident_suppressed{target="shop",rule="down",severity="critical"} 1',
+    'watchpost_incident_suppressed{target="shop",rule="slow",severity="info"} 0',
+  ]);
   metrics.targetsChanged([watched('shop', { rules: [] })]);
   expect(await textOf(metrics)).not.toContain('watchpost_incident_active{');
 });
