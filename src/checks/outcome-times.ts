@@ -1,4 +1,5 @@
-import type { Outcome } from './outcome.ts';
+import { isSameAsJson } from '#kernel/same-parts.ts';
+import type { Outcome, UpOutcome } from './outcome.ts';
 
 // Healthy outcomes of a target differ in their times, and seldom in anything else: many of them are one of them, and a list of numbers.
 
@@ -31,6 +32,29 @@ export function withTimes(known: Outcome, next: () => number): Outcome {
   const phases: Partial<Record<string, number>> = {};
   for (const name in known.phases) phases[name] = next();
   return { status: 'up', seconds: Number.isNaN(seconds) ? null : seconds, address, phases, facts, detail };
+}
+
+/**
+ * The same outcome with those parts taken from another one that are the same there, but for its times: most outcomes of a target differ
+ * in nothing else.
+ */
+export function withPartsOf<Detail>(known: UpOutcome<Detail>, outcome: UpOutcome<Detail>): UpOutcome<Detail> {
+  const { seconds, address, phases, facts, detail } = outcome;
+  return {
+    status: 'up',
+    seconds,
+    address: address === known.address ? known.address : address,
+    phases,
+    facts: isSameAsJson(facts, known.facts) ? known.facts : facts,
+    detail: isSameAsJson(detail, known.detail) ? known.detail : detail,
+  };
+}
+
+/** An outcome without times of its own, for `isSameButForTimes` and `withTimes`: its phases are those of another one if they have the same names. */
+export function withoutTimes<Detail>(known: UpOutcome<Detail>, outcome: UpOutcome<Detail>): UpOutcome<Detail> {
+  const { address, facts, detail } = outcome;
+  const phases = haveSameNames(known.phases, outcome.phases) ? known.phases : outcome.phases;
+  return { status: 'up', seconds: null, address, phases, facts, detail };
 }
 
 function haveSameNames(one: Outcome['phases'], other: Outcome['phases']): boolean {

@@ -3,13 +3,12 @@ import { type ConfiguredHub, hubSeedFile, resolveHub } from './hub.ts';
 import { type ConfiguredNode, nodesOf } from './nodes.ts';
 import type { LogoImage, StatusPage } from './shape/pages.ts';
 import { resolve } from 'node:path';
-import { checkOf, type CheckSpec, type CheckTypeName, type NodeSelection } from '#checks/index.ts';
+import type { CheckSpec, NodeSelection } from '#checks/index.ts';
 import { sha256 } from '#kernel/hash.ts';
+import { sharingParts } from '#kernel/same-parts.ts';
 import type { Secret } from '#kernel/secret.ts';
-import { formatDuration } from '#kernel/units.ts';
 import type { Maintenance } from '#monitor/suppress/maintenance.ts';
-import { defaultRules, Rule, ruleFor } from '#monitor/judge/rule.ts';
-import type { NamedRule, Target } from '#monitor/judge/target.ts';
+import type { Target } from '#monitor/judge/target.ts';
 import {
   type ConfiguredNotify,
   type ConfiguredSummary,
@@ -23,6 +22,7 @@ import {
   type Sections,
 } from './delivery.ts';
 import type { FoundList } from './lists/discover.ts';
+import { rulesIn } from './rules.ts';
 import { type ConfiguredService, isForeign, resolveForeignService } from './shape/foreign-service.ts';
 import { type ConfiguredOwnService, resolveOwnService } from './shape/own-service.ts';
 import { type ConfiguredExport, resolveExport } from './shape/export.ts';
@@ -161,7 +161,9 @@ export function resolveConfig(
     doubtLimitMs: file.defaults.doubt_limit,
     timezone: file.defaults.timezone,
     isWritable: file.config.writable,
-    targets: targets.map((target) => resolveTarget(withSecret(target, files), file, notify, rulesOf)),
+    targets: targets
+      .map((target) => resolveTarget(withSecret(target, files), file, notify, rulesOf))
+      .map(sharingParts()),
     maintenance: file.maintenance.flatMap((entry) => resolveMaintenance(entry, file.defaults.timezone)),
     exposedFiles: files.exposed,
     pages: Object.fromEntries(
@@ -223,26 +225,6 @@ function resolveNats(
   };
 }
 
-/** The rules of a target by their names. Targets that have the same share one list. */
-function rulesIn({ defaults, rules }: ConfigFile): (names: readonly string[], type: CheckTypeName) => Target['rules'] {
-  const all = new Map(Object.entries({ ...implicitRules(), ...rules }));
-  const resolveAll = (names: readonly string[], type: CheckTypeName) =>
-    withUnknown(
-      names.flatMap((name) => {
-        const rule = all.get(name);
-        return rule === undefined ? [] : [{ name, rule }];
-      }),
-      defaults.unknown_after,
-    ).map(({ name, rule }) => ({ name, rule: ruleFor(rule, checkOf(type)) }));
-  const known = new Map<string, Target['rules']>();
-  return (names, type) => {
-    const key = JSON.stringify([type, names]);
-    const resolved = known.get(key) ?? resolveAll(names, type);
-    known.set(key, resolved);
-    return resolved;
-  };
-}
-
 function resolveTarget(
   { name, keys, spec }: ValidatedTarget,
   { defaults }: ConfigFile,
@@ -283,15 +265,6 @@ function resolveMaintenance(
   }
   return from === undefined || to === undefined ? [] : [{ targets, time: { kind: 'once', from, to } }];
 }
-
-// A target that cannot be judged is notified even without a rule about it in the file.
-function withUnknown(rules: readonly NamedRule[], after: 'never' | number): readonly NamedRule[] {
-  if (after === 'never' || rules.some(({ name, rule }) => rule.kind === 'unknown' || name === 'unknown')) return rules;
-  return [...rules, { name: 'unknown', rule: Rule.parse({ unknown: formatDuration(after) }) }];
-}
-
-const implicitRules = () =>
-  Object.fromEntries(Object.entries(defaultRules).map(([name, rule]) => [name, Rule.parse(rule)]));
 
 function resolveNodes(choice: ConfigFile['defaults']['nodes']): NodeSelection {
   if (choice === 'all') return { kind: 'all' };

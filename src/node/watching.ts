@@ -3,6 +3,7 @@ import type { Outcome } from '#checks/index.ts';
 import { failed, failure } from '#checks/node-types.ts';
 import type { Clock } from '#kernel/clock.ts';
 import { messageOf } from '#kernel/errors.ts';
+import { sharingParts } from '#kernel/same-parts.ts';
 import { joinPassed } from '#protocol/due-span.ts';
 import type { Observation, PassedChecks } from '#protocol/watching.ts';
 import { createWheel, type RecurringItem } from '#schedule/wheel.ts';
@@ -69,6 +70,7 @@ export function watchTargets(options: TargetSchedulerOptions): TargetScheduler {
   const { agent, clock, startClock = clock, aheadMs, send, begin = (check) => check(), onBusy } = options;
   const ending = new AbortController();
   const watched = new Map<string, NodeTarget>();
+  const sharing = sharingParts<LocalTarget>();
   let skipped = 0;
   let passed: PassedChecks | null = null;
   const outgoing = createOutgoing(clock, (observations, isNews) => {
@@ -117,7 +119,8 @@ export function watchTargets(options: TargetSchedulerOptions): TargetScheduler {
     }
   }
 
-  function take(assigned: LocalTarget): void {
+  function take(given: LocalTarget): void {
+    const assigned = sharing(given);
     const { name, schedule, revision, refusal, spec, policy, deadlineMs } = assigned;
     const known = watched.get(name);
     if (known?.assigned.revision === revision && known.assigned.refusal === refusal) {

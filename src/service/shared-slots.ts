@@ -1,4 +1,4 @@
-import type { Slots } from '#schedule/schedule.ts';
+import type { Schedule, Slots } from '#schedule/schedule.ts';
 import { nextSlots, widthFor } from '#schedule/slots.ts';
 import type { TargetWatch } from './target-watch.ts';
 
@@ -13,8 +13,11 @@ export class SharedSlots {
     this.#wantedMs = widthFor(going.reduce((sum, { rate }) => sum + rate, 0));
     const slots = (this.#slots = nextSlots(this.#slots, this.#wantedMs, now));
     const others = going.filter(({ schedule }) => schedule.slots !== slots);
+    const inSlots = new Map<Schedule, Schedule>();
     for (const place of others) {
-      place.schedule = { ...place.schedule, slots };
+      const schedule = inSlots.get(place.schedule) ?? { ...place.schedule, slots };
+      inSlots.set(place.schedule, schedule);
+      place.schedule = schedule;
       place.assigned = { ...place.assigned, schedule: place.schedule };
       place.rounds.follow(place.schedule);
     }

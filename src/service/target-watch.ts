@@ -1,4 +1,4 @@
-import type { Outcome } from '#checks/index.ts';
+import type { Outcome, UpOutcome } from '#checks/index.ts';
 import { EndSignal } from '#kernel/end-signal.ts';
 import type { AssignedTarget } from '#protocol/watching.ts';
 import type { Schedule } from '#schedule/schedule.ts';
@@ -41,6 +41,8 @@ export interface TargetWatch extends RecurringItem, AssignmentEntry, TimedItem {
   isAsking: boolean;
   /** The last due time that came while they were still asked for an earlier one. */
   missedAt: number;
+  /** A healthy outcome as the last one is but for its times; null before the first. */
+  healthy: UpOutcome<unknown> | null;
   /** When it was last seen other than up. */
   badAt: number;
   /** A moment that is a due time by this assignment: most nodes have seen the same one. */
@@ -54,16 +56,26 @@ export interface TargetWatch extends RecurringItem, AssignmentEntry, TimedItem {
 
 /** A target from now on, before anything was seen of it. */
 export function createTargetWatch({
+  name,
+  schedule,
+  target,
+  assigned,
+  rounds,
   now,
-  ...known
 }: Pick<TargetWatch, 'name' | 'schedule' | 'target' | 'assigned' | 'rounds'> & { readonly now: number }): TargetWatch {
+  // Not by spreading: what is added to a copy lies in a list of its own, which takes half as much again.
   return {
-    ...known,
-    rate: rateOf(known.schedule, known.name, now),
+    name,
+    schedule,
+    target,
+    assigned,
+    rounds,
+    rate: rateOf(schedule, name, now),
     since: now,
-    asked: [],
+    asked: noNodes,
     stoppedAt: Number.POSITIVE_INFINITY,
     lookAt: Number.POSITIVE_INFINITY,
+    healthy: null,
     badAt: Number.NEGATIVE_INFINITY,
     knownDueAt: Number.NEGATIVE_INFINITY,
     knownDueBy: null,
@@ -74,6 +86,8 @@ export function createTargetWatch({
     ending: new EndSignal(),
   };
 }
+
+const noNodes: readonly NodeStatus['info'][] = [];
 
 /** Nodes that have a vote, and those of them that are asked for each check. */
 export interface Voters {

@@ -1,5 +1,6 @@
 import type { NodeInfo, Outcome } from '#checks/index.ts';
 import type { CatchUp } from './catch-up.ts';
+import { createHealthyOutcomes } from './healthy-outcomes.ts';
 import type { createLateKeeper } from './late.ts';
 import type { StoredRounds } from './stored-rounds.ts';
 import type { TargetWatch } from './target-watch.ts';
@@ -28,7 +29,11 @@ export function createVoteIntake(
   storedRounds: Pick<StoredRounds, 'after'>,
   keepLate: ReturnType<typeof createLateKeeper>,
 ): VoteIntake {
-  return ({ name: target, rounds }, { node, dueAt, outcome, startedAt }, isCalled, confirm) => {
+  const sharing = createHealthyOutcomes();
+  return (place, vote, isCalled, confirm) => {
+    const { name: target, rounds } = place;
+    const { node, dueAt, startedAt } = vote;
+    const outcome = isCalled ? sharing(place, vote.outcome) : vote.outcome;
     const taken = rounds.take(node, dueAt, outcome, startedAt, isCalled);
     if (taken === 'late') {
       catchUp.late({ target, dueAt });

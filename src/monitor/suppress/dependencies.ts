@@ -1,4 +1,4 @@
-/** What each name leads to, directly and through others, without itself. A circle ends where it began. */
+/** What each name leads to, directly and through others, without itself; those that lead to nothing are left out. A circle ends where it began. */
 export function closureOf(edges: ReadonlyMap<string, readonly string[]>): ReadonlyMap<string, readonly string[]> {
   const closure = new Map<string, readonly string[]>();
   for (const name of edges.keys()) {
@@ -9,7 +9,7 @@ export function closureOf(edges: ReadonlyMap<string, readonly string[]>): Readon
       found.add(next);
       left.push(...(edges.get(next) ?? []));
     }
-    closure.set(name, [...found]);
+    if (found.size > 0) closure.set(name, [...found]);
   }
   return closure;
 }

@@ -1,4 +1,5 @@
 import { isRecord } from '#kernel/json.ts';
+import { countFields, isSameAsJson, withFieldsOf } from '#kernel/same-parts.ts';
 import { readOutcome } from '#protocol/nodes.ts';
 
 type ReadResult = ReturnType<typeof readOutcome>;
@@ -33,7 +34,7 @@ export function createOutcomeReader(isWatched: (target: string) => boolean): Out
     const outcome = readOutcome(type, written);
     if (outcome?.status !== 'up') return outcome;
     const other = known?.type === type ? known.outcome : newest.get(type);
-    const shared = other === undefined ? outcome : share(other, outcome);
+    const shared = other === undefined ? outcome : withFieldsOf(other, outcome);
     if (!isWatched(target)) return outcome;
     if (known === undefined && last.size >= mostTargets) last.clear();
     last.set(target, { type, outcome: shared });
@@ -47,31 +48,18 @@ function readAgain(known: HealthyOutcome, written: unknown): HealthyOutcome | nu
   if (!isRecord(written) || countFields(written) !== countFields(known)) return null;
   const { status, seconds, address, phases, facts, detail } = written;
   if (status !== 'up' || !(seconds === null || isSeconds(seconds)) || address !== known.address) return null;
-  if (!isSame(detail, known.detail) || !isSame(facts, known.facts)) return null;
+  if (!isSameAsJson(detail, known.detail) || !isSameAsJson(facts, known.facts)) return null;
   const times = phasesAs(known.phases, phases);
   return times === null ? null : withParts(known, { seconds, phases: times });
 }
 
 // Those of an outcome with the same phases; null if they are others.
 function phasesAs(known: HealthyOutcome['phases'], written: unknown): HealthyOutcome['phases'] | null {
-  if (isSame(written, known)) return known;
+  if (isSameAsJson(written, known)) return known;
   const names = Object.keys(known);
   if (!isRecord(written) || Object.keys(written).length !== names.length) return null;
   for (const name of names) if (!isSeconds(written[name])) return null;
   return written;
-}
-
-// What is the same in both is kept once.
-function share(known: HealthyOutcome, outcome: HealthyOutcome): HealthyOutcome {
-  const { address, phases, facts, detail } = outcome;
-  return {
-    status: 'up',
-    seconds: outcome.seconds,
-    address: address === known.address ? known.address : address,
-    phases: isSame(phases, known.phases) ? known.phases : phases,
-    facts: isSame(facts, known.facts) ? known.facts : facts,
-    detail: isSame(detail, known.detail) ? known.detail : detail,
-  };
 }
 
 function withParts(
@@ -82,22 +70,3 @@ function withParts(
 }
 
 const isSeconds = (value: unknown): value is number => typeof value === 'number' && value >= 0 && value <= mostSeconds;
-
-function countFields(record: object): number {
-  let count = 0;
-  for (const _ in record) count += 1;
-  return count;
-}
-
-// Both are as JSON has them. Without a closure in it: each call of a function that has one takes memory.
-function isSame(one: unknown, other: unknown): boolean {
-  if (one === other) return true;
-  if (Array.isArray(one) && Array.isArray(other)) return areSame(one, other);
-  if (!isRecord(one) || !isRecord(other)) return false;
-  for (const name in one) if (!Object.hasOwn(other, name) || !isSame(one[name], other[name])) return false;
-  return countFields(one) === countFields(other);
-}
-
-function areSame(some: readonly unknown[], others: readonly unknown[]): boolean {
-  return some.length === others.length && some.every((item, index) => isSame(item, others[index]));
-}

@@ -1,4 +1,12 @@
-import { isSameButForTimes, type NodeInfo, type Outcome, putTimes, withTimes } from '#checks/index.ts';
+import {
+  isSameButForTimes,
+  type NodeInfo,
+  type Outcome,
+  putTimes,
+  type UpOutcome,
+  withoutTimes,
+  withTimes,
+} from '#checks/index.ts';
 import { ListPool } from '#kernel/lists.ts';
 import type { Vote } from '#monitor/judge/vote.ts';
 
@@ -12,6 +20,8 @@ export interface LiveVotes {
 }
 
 const nodeLists = new ListPool<NodeInfo>();
+// Of whichever target: most have the same phases.
+let newest: UpOutcome<unknown> | null = null;
 
 /**
  * The votes of the last round of a target. What is new in a healthy one are a few numbers, which are written over those of the round
@@ -27,7 +37,7 @@ export class KeptVotes implements LiveVotes {
   keep(votes: readonly Vote[]): void {
     if (!this.#isOfSameNodes(votes)) this.#nodes = nodeLists.shared(votes.map(({ node }) => node));
     // A list that grows takes room for sixteen more.
-    if (this.#outcomes.length !== votes.length) this.#outcomes = votes.map(({ outcome }) => outcome);
+    if (this.#outcomes.length !== votes.length) this.#outcomes = votes.map(({ outcome }) => keptOf(outcome));
     const before = this.#times.length;
     let at = 0;
     let index = 0;
@@ -51,7 +61,7 @@ export class KeptVotes implements LiveVotes {
     const [first] = this.#outcomes;
     if (first !== undefined && isSameButForTimes(first, outcome)) return first;
     const own = this.#outcomes[index];
-    return own !== undefined && isSameButForTimes(own, outcome) ? own : outcome;
+    return own !== undefined && isSameButForTimes(own, outcome) ? own : keptOf(outcome);
   }
 
   get length(): number {
@@ -73,4 +83,9 @@ export class KeptVotes implements LiveVotes {
       return [Number.isNaN(startedAt) ? { node, outcome } : { node, outcome, startedAt }];
     });
   }
+}
+
+function keptOf(outcome: Outcome): Outcome {
+  if (outcome.status !== 'up') return outcome;
+  return (newest = withoutTimes(newest ?? outcome, outcome));
 }
