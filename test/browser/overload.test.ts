@@ -41,7 +41,7 @@ async function serve() {
   const overview = () => {
     const value = { now: clock.now(), targets: board.targets(), incidents: [], nodes: nodes(), overload };
     const title = overviewSentence(value);
-    const rest = overviewRest({ ...value, past: () => null, filter: filterOf({}) }, assets);
+    const rest = overviewRest({ ...value, shown: value.targets, past: () => null, filter: filterOf({}) }, assets);
     const content = html`${overviewTop(value)}\n${rest}`;
     return site.page({ title, content, place: 'overview', live: '/live/overview?', since: board.version, refresh: 30 });
   };

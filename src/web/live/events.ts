@@ -46,7 +46,7 @@ interface OverviewPatch {
  */
 export function overviewEvents({ board, past, map, reload, overload, clock }: OverviewSources) {
   const partsSince = createPartMemory();
-  const rows = createRowChanges((target) => past.of(target));
+  const rows = createRowChanges((target) => past.of(target), clock);
 
   const since = (version: number, view: string, kind: 'missing' | 'next'): readonly StreamEvent[] => {
     const filter = filterOf(Object.fromEntries(new URLSearchParams(view)));

@@ -1,4 +1,5 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { Clock } from '#kernel/clock.ts';
+import { createRests } from '#kernel/turns.ts';
 import { formatSeconds } from '#kernel/units.ts';
 import { sparkHeights, sparkPath } from '../pages/drawings.ts';
 import { rowFacts } from '../pages/overview.ts';
@@ -18,8 +19,6 @@ export type RowChange =
   | { readonly kind: 'tick'; readonly tick: RowTick }
   | { readonly kind: 'row'; readonly before: ShownState | null };
 
-// A millisecond or two.
-const rememberedAtOnce = 200;
 const statuses = ['up', 'down', 'unknown'] as const;
 
 /** What is remembered of a row as viewers have it. */
@@ -32,7 +31,7 @@ interface SentRow extends Pick<LiveTarget, 'recent' | 'rounds'> {
 
 export interface RowChanges {
   /**
-   * Remembers all rows as they are, some at a time: a viewer that comes has them. It stops when `isWanted` says no, because then viewers
+   * Remembers all rows as they are, in turns: a viewer that comes has them. It stops when `isWanted` says no, because then viewers
    * may have older ones; those that it has not come to are sent whole.
    */
   remember(targets: readonly LiveTarget[], isWanted: () => boolean): Promise<void>;
@@ -44,7 +43,10 @@ export interface RowChanges {
  * Compares rows with those that viewers have. A viewer may have others: a tick names its round, so that it is not applied to any row but
  * that of the round before.
  */
-export function createRowChanges(pastOf: (target: LiveTarget) => Past | null): RowChanges {
+export function createRowChanges(
+  pastOf: (target: LiveTarget) => Past | null,
+  clock: Pick<Clock, 'elapsed'>,
+): RowChanges {
   const rows = new Map<string, SentRow>();
   const numbers = new Map<string, number>();
   let last: { readonly from: number; readonly to: number; readonly changes: ReadonlyMap<string, RowChange> } | null =
@@ -83,9 +85,12 @@ export function createRowChanges(pastOf: (target: LiveTarget) => Past | null): R
   return {
     async remember(targets, isWanted) {
       if (isWanted()) rows.clear();
-      for (let from = 0; from < targets.length && isWanted(); from += rememberedAtOnce) {
-        for (const target of targets.slice(from, from + rememberedAtOnce)) remember(target);
-        await nextTurn();
+      // Few turns: on a starved machine each waits for much else.
+      const rest = createRests(clock);
+      for (const target of targets) {
+        if (!isWanted()) return;
+        remember(target);
+        await rest();
       }
     },
     between(from, to, changed) {

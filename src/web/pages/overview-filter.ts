@@ -55,6 +55,12 @@ export function firstRows(shown: readonly LiveTarget[], { rows, view }: Overview
     : shown.slice(0, rowsAtFirst);
 }
 
+/** Those of which the list shows how they were: its rows, and all that are sorted by that; tiles do not. */
+export function withPast(shown: readonly LiveTarget[], filter: OverviewFilter): readonly LiveTarget[] {
+  if (filter.view === 'wall') return [];
+  return filter.sort === 'uptime' ? shown : firstRows(shown, filter);
+}
+
 /** The order of the states: those that need attention first. */
 export const order: readonly ShownState[] = ['down', 'partial', 'unknown', 'maintenance', 'waiting', 'up'];
 

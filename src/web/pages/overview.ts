@@ -1,4 +1,6 @@
 import { type NodeInfo, probedTypeNames, shownNode } from '#checks/index.ts';
+import type { Clock } from '#kernel/clock.ts';
+import { createRests } from '#kernel/turns.ts';
 import { describeDuration, formatSeconds } from '#kernel/units.ts';
 import type { Incident } from '#monitor/judge/incident.ts';
 import type { Assets } from '../assets/assets.ts';
@@ -7,7 +9,6 @@ import { stateOf, type ShownState } from '../state/shown.ts';
 import { sparkline, stateBar, votesBar } from './drawings.ts';
 import { targetHref } from './links.ts';
 import {
-  filtered,
   firstRows,
   groupOf,
   order,
@@ -32,6 +33,8 @@ import { texts } from './texts.ts';
 export interface OverviewValue {
   readonly now: number;
   readonly targets: readonly LiveTarget[];
+  /** Those that the filter shows, in their order. */
+  readonly shown: readonly LiveTarget[];
   readonly incidents: readonly Incident[];
   readonly nodes: readonly { readonly info: NodeInfo; readonly online: boolean }[];
   readonly past: (target: LiveTarget) => Past | null;
@@ -90,9 +93,7 @@ ${incidentsPart(value)}`;
 
 /** What is below `overviewTop`: the targets, and all that is about them. */
 export function overviewRest(value: OverviewValue, assets: Pick<Assets, 'world' | 'url'>): Markup {
-  const { targets, filter } = value;
-  const shown = filtered(targets, filter, value.past);
-  const list = filter.view === 'wall' ? wall(shown) : table(shown, value);
+  const list = value.filter.view === 'wall' ? wall(value.shown) : table(value.shown, value);
   return html`${emptyOverview(value)}
 ${filters(value)}
 ${list}
@@ -233,17 +234,17 @@ export function targetRow(
   return row;
 }
 
-const drawnAtOnce = 250;
-
-/** Draws the rows that a list will show, some at a time: a first look at ten thousand does not keep others waiting. */
-export async function drawRows({ targets, filter, past }: OverviewValue): Promise<void> {
+/** Draws the rows that a list will show, in turns: a first look at ten thousand does not keep others waiting. */
+export async function drawRows(
+  { targets, shown, filter, past }: OverviewValue,
+  clock: Pick<Clock, 'elapsed'>,
+): Promise<void> {
   if (filter.view === 'wall') return;
   const withBudgets = hasBudgets(targets);
-  const shown = firstRows(filtered(targets, filter, past), filter);
-  for (let from = 0; from < shown.length; from += drawnAtOnce) {
-    for (const target of shown.slice(from, from + drawnAtOnce))
-      targetRow(target, past(target), withBudgets, sortOf(filter));
-    await new Promise<void>((resolve) => void setImmediate(resolve));
+  const rest = createRests(clock);
+  for (const target of firstRows(shown, filter)) {
+    targetRow(target, past(target), withBudgets, sortOf(filter));
+    await rest();
   }
 }
 
