@@ -22,7 +22,9 @@ export type RowChange =
 const statuses = ['up', 'down', 'unknown'] as const;
 
 /** What is remembered of a row as viewers have it. */
-interface SentRow extends Pick<LiveTarget, 'recent' | 'rounds'> {
+interface SentRow extends Pick<LiveTarget, 'rounds'> {
+  /** The heights of its sparkline: small numbers, where times would be an object each. */
+  readonly heights: readonly (number | null)[];
   /** Who voted what, as text of a character for each vote: the votes themselves would be held here when the board has newer ones. */
   readonly votes: string;
   readonly state: ShownState;
@@ -66,8 +68,7 @@ export function createRowChanges(
     const { recent, rounds } = target;
     const votes = textOf(target.votes);
     const facts = rowFacts(target, pastOf(target));
-    // The board goes on with its own list.
-    const now = { votes, recent: [...recent], rounds, state: stateOf(target), facts };
+    const now = { votes, heights: sparkHeights(recent), rounds, state: stateOf(target), facts };
     rows.set(target.name, now);
     return now;
   }
@@ -78,7 +79,7 @@ export function createRowChanges(
     if (before === undefined) return { kind: 'row', before: null };
     if (!isSame(before.facts, now.facts) || before.votes !== now.votes) return { kind: 'row', before: before.state };
     if (before.rounds === now.rounds) return { kind: 'none' };
-    const tick = now.rounds === before.rounds + 1 ? tickOf(target.name, before, now) : null;
+    const tick = now.rounds === before.rounds + 1 ? tickOf(target, before, now) : null;
     return tick === null ? { kind: 'row', before: before.state } : { kind: 'tick', tick };
   }
 
@@ -105,8 +106,11 @@ export function createRowChanges(
 const isSame = (one: readonly unknown[], other: readonly unknown[]) =>
   one.length === other.length && one.every((value, index) => value === other[index]);
 
-function tickOf(name: string, before: SentRow, { recent, rounds }: SentRow): RowTick | null {
-  const [heightsBefore, heights] = [sparkHeights(before.recent), sparkHeights(recent)];
+function tickOf(
+  { name, recent }: Pick<LiveTarget, 'name' | 'recent'>,
+  { heights: heightsBefore }: SentRow,
+  { heights, rounds }: SentRow,
+): RowTick | null {
   // Without a line there is none to go on with.
   if (!isLine(heightsBefore) || !isLine(heights)) return null;
   const isLonger = heights.length > heightsBefore.length;

@@ -1,55 +1,13 @@
-import type { CheckTypeName } from '#checks/index.ts';
 import type { Clock } from '#kernel/clock.ts';
 import type { TargetNow } from '#history/reader.ts';
 import type { Incident } from '#monitor/judge/incident.ts';
 import type { Vote } from '#monitor/judge/vote.ts';
-import { type Entry, entryOf, keepChange, keepRound, listed, noSpreads } from './entry.ts';
-import { KeptVotes, type LiveVotes } from './kept-votes.ts';
-import type { ShownStatus, StateChange } from './shown.ts';
-import type { Spread } from './spread.ts';
+import { type Entry, entryOf, keepChange, keepRound } from './entry.ts';
+import type { BoardTarget, LiveTarget } from './live-target.ts';
+import { SeenTarget } from './seen-target.ts';
+import type { ShownStatus } from './shown.ts';
 
-/** A target as it is watched. */
-export interface BoardTarget {
-  readonly name: string;
-  readonly check: CheckTypeName;
-  readonly host: string;
-  readonly labels: Readonly<Record<string, string>>;
-  /** Whether there is a budget that it can use up. */
-  readonly hasObjective: boolean;
-  /** The rules in words, by name. */
-  readonly rules: readonly { readonly name: string; readonly words: string; readonly severity: string }[];
-  /** The longest time between two rounds; null if none is known. */
-  readonly everyMs: number | null;
-  /** What a round saw holds no longer than this. */
-  readonly holdsMs: number;
-  /** When it is due next after a moment; null if never. */
-  readonly nextDue: (after: number) => number | null;
-  /** When a job is expected to call after a run that ended at a moment, null if never; null for targets that nodes check. */
-  readonly nextPing: ((run: { readonly at: number; readonly seconds: number | null }) => number | null) | null;
-}
-
-/** A target as it is at this moment. */
-export interface LiveTarget extends BoardTarget {
-  readonly status: ShownStatus;
-  /** If nothing was seen of it so far, when its first check is due, null if never; undefined afterwards. */
-  readonly firstDueAt: number | null | undefined;
-  /** Since when, or null if nothing is known. */
-  readonly since: number | null;
-  readonly dueAt: number | null;
-  /** How it was lately: from when on it was in each state, the oldest first. */
-  readonly changes: readonly StateChange[];
-  /** What each node saw last. */
-  readonly votes: LiveVotes;
-  /** The middle time of the nodes that were up, in seconds, for the last rounds; null if none was. */
-  readonly recent: readonly (number | null)[];
-  /** How many rounds there were since the start. */
-  readonly rounds: number;
-  readonly incidents: readonly Incident[];
-  /** By node, the spread of the echoes of the last rounds; empty if the check sends none. */
-  readonly spreads: ReadonlyMap<string, readonly Spread[]>;
-  /** The same object for as long as it is watched. */
-  readonly entry: object;
-}
+export type { BoardTarget, LiveTarget } from './live-target.ts';
 
 /** The live state of all targets. It costs a few steps for each round, and nothing more without viewers. */
 export interface Board {
@@ -87,18 +45,7 @@ export interface BoardOptions {
   readonly openIncidents: () => readonly Incident[];
 }
 
-const noVotes: LiveVotes = new KeptVotes();
-const unseen = {
-  status: 'unknown',
-  since: null,
-  dueAt: null,
-  changes: [],
-  votes: noVotes,
-  recent: [],
-  rounds: 0,
-  spreads: noSpreads,
-} as const;
-
+const none: readonly Incident[] = [];
 const changesKept = 500;
 const runningMs = 30_000;
 
@@ -119,28 +66,24 @@ export function createBoard({ clock, watched, openIncidents }: BoardOptions): Bo
   const firstDueOf = ({ nextDue }: BoardTarget) => nextDue(Math.max(startedAt, clock.now() - runningMs));
 
   function liveOf(target: BoardTarget, open: ReadonlyMap<string, readonly Incident[]>): LiveTarget {
-    const entry = entries.get(target.name);
-    const incidents = open.get(target.name) ?? [];
-    if (entry === undefined) return { ...target, ...unseen, firstDueAt: firstDueOf(target), incidents, entry: {} };
-    const { status, since, dueAt, changes, votes, rounds, spreads } = entry;
+    const entry = entries.get(target.name) ?? null;
+    const incidents = open.get(target.name) ?? none;
+    if (entry === null)
+      return new SeenTarget(target, null, {
+        status: 'unknown',
+        since: null,
+        firstDueAt: firstDueOf(target),
+        incidents,
+      });
+    const { status, since, dueAt } = entry;
     const heldUntil = (dueAt ?? 0) + target.holdsMs;
     const isStale = dueAt !== null && heldUntil < clock.now();
-    return {
-      ...target,
-      incidents,
-      votes,
-      get recent() {
-        return entry.recent.map((seconds) => (Number.isNaN(seconds) ? null : seconds));
-      },
-      rounds,
-      dueAt,
-      changes,
-      spreads: spreads === null ? noSpreads : listed(spreads, votes.list()),
-      entry,
+    return new SeenTarget(target, entry, {
       status: isStale ? 'unknown' : status,
-      firstDueAt: dueAt === null && since === null ? firstDueOf(target) : undefined,
       since: isStale ? heldUntil : downSince(status, since, incidents),
-    };
+      firstDueAt: dueAt === null && since === null ? firstDueOf(target) : undefined,
+      incidents,
+    });
   }
 
   const byTarget = () => Map.groupBy(openIncidents(), ({ target }) => target);

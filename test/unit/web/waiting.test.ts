@@ -76,14 +76,10 @@ test('who waits stands between trouble and what is up, and can be filtered', () 
 
 test('rows are sorted by name, uptime or latency, and what is not known comes last', () => {
   const { board } = openBoard();
-  const [backup, mail, shop] = ['backup', 'mail', 'shop'].map((name) => board.target(name) as LiveTarget);
+  const seen = (name: string, recent: LiveTarget['recent']) => ({ ...board.target(name), name, recent }) as LiveTarget;
   const uptimes: Readonly<Record<string, number>> = { backup: 1, mail: 0.099 };
   const pastOf = ({ name }: LiveTarget) => ({ uptime: uptimes[name] ?? null });
-  const targets = [
-    { ...shop, recent: [0.02, 1.5, null] },
-    { ...backup, recent: [9, 0.2] },
-    { ...mail, recent: [null] },
-  ] as readonly LiveTarget[];
+  const targets = [seen('shop', [0.02, 1.5, null]), seen('backup', [9, 0.2]), seen('mail', [null])];
   const shown = (query: object) => filtered(targets, filterOf(query), pastOf).map(({ name }) => name);
   expect(shown({ sort: 'name' })).toEqual(['backup', 'mail', 'shop']);
   expect(shown({ sort: 'uptime' })).toEqual(['mail', 'backup', 'shop']);
