@@ -3,7 +3,7 @@ import { openPast } from '#compose/history.ts';
 import { loadConfig } from '#config/load.ts';
 import { describeLeft } from '#history/budget.ts';
 import type { Exclusion } from '#history/exclusions.ts';
-import type { TargetFigures } from '#history/reader.ts';
+import type { HistoryReader, TargetFigures } from '#history/reader.ts';
 import type { TimeSpan } from '#history/span.ts';
 import { systemClock } from '#kernel/clock.ts';
 import { WatchpostError } from '#kernel/errors.ts';
@@ -43,14 +43,12 @@ export async function printReport(
   const hasLast = month !== undefined || !isEmpty(last.targets);
   const { name, span, targets } = hasLast ? last : await lookAt(current);
   const rows = targets.toSorted((a, b) => (a.uptime ?? 2) - (b.uptime ?? 2));
-  const { incidents, next } = await past.reader.incidents({ ...span, limit: 1_000 });
-  const counts = new Map<string, number>();
-  for (const { target } of incidents) counts.set(target, (counts.get(target) ?? 0) + 1);
+  const counts = await countIncidents(past.reader, span);
   const exclusions = await past.reader.exclusions(span);
   const table = rows.map((one) => ({ ...one, incidents: counts.get(one.target) ?? 0 }));
+  const all = [...counts.values()].reduce((sum, count) => sum + count, 0);
   const title = timezone === 'UTC' ? name : `${name} (${timezone})`;
-  const count = next === null ? String(incidents.length) : `more than ${incidents.length}`;
-  const head = `${headOf(title, table, count)}${coarseNote(span, table)}`;
+  const head = `${headOf(title, table, all)}${coarseNote(span, table)}`;
   if (format === 'csv') context.print(csvOf(name, table));
   else if (format === 'json') context.print(jsonText(jsonReportOf(name, timezone, table, exclusions)));
   else {
@@ -63,19 +61,39 @@ export async function printReport(
   return 0;
 }
 
+const atOnce = 1_000;
+
+/** How many incidents of each target were open for a part of a span. */
+async function countIncidents(
+  reader: Pick<HistoryReader, 'incidents'>,
+  span: TimeSpan,
+): Promise<ReadonlyMap<string, number>> {
+  const counts = new Map<string, number>();
+  let after: string | undefined;
+  do {
+    const { incidents, next } = await reader.incidents({ ...span, limit: atOnce, after });
+    for (const { target } of incidents) counts.set(target, (counts.get(target) ?? 0) + 1);
+    after = next ?? undefined;
+  } while (after !== undefined);
+  return counts;
+}
+
 type ReportRow = TargetFigures & { readonly incidents: number };
 
 const columns = ['target', 'up', 'down', 'incidents', 'answers', 'mean', 'p95', 'p99', 'budget left'];
 
-function headOf(month: string, rows: readonly ReportRow[], incidents: string): string {
-  if (isEmpty(rows)) return `${month}: ${rows.length} targets, none watched in that month`;
+function headOf(month: string, rows: readonly ReportRow[], incidents: number): string {
+  const targets = counted(rows.length, 'target');
+  if (isEmpty(rows)) return `${month}: ${targets}, none watched in that month`;
   const time = rows.reduce((sum, one) => sum + (one.time?.down ?? 0), 0);
   const waiting = rows.filter(({ verdictsFrom }) => verdictsFrom !== null).length;
   const known = time === 0 ? 'never down' : `down for ${describeDuration(time)} in all`;
   const down = waiting > 0 && time === 0 ? 'downtime not known yet' : known;
   const note = waiting === 0 ? '' : `; after an update, older rounds of ${waiting} of them still wait for verdicts`;
-  return `${month}: ${rows.length} targets, ${incidents} incidents, ${down}${note}`;
+  return `${month}: ${targets}, ${counted(incidents, 'incident')}, ${down}${note}`;
 }
+
+const counted = (count: number, word: string) => `${count} ${word}${count === 1 ? '' : 's'}`;
 
 // An hour or a day of UTC that a month begins or ends in counts as a whole if nothing finer is retained.
 function coarseNote({ from, to }: TimeSpan, rows: readonly ReportRow[]): string {

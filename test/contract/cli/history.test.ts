@@ -4,7 +4,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { systemClock } from '#kernel/clock.ts';
 import { isDoubtful } from '#store/open.ts';
 import { commandHere } from '../../support/command.ts';
-import { down, openAt, round, tempFolder, up, vote } from '../../support/store.ts';
+import { down, incident, openAt, round, tempFolder, up, vote } from '../../support/store.ts';
 
 const minute = 60_000;
 
@@ -120,6 +120,21 @@ test('a report of this month has every target, the worst first, in four forms', 
   expect((await run('report', '--month', month, '--format', 'html')).out).toMatch(
     /^<!doctype html>.*<th scope="row">shop<\/th>/s,
   );
+});
+
+test.each([1, 1_234])('a report counts all incidents of a month: %i', async (count) => {
+  const { run, folder } = await past({ '2026-03-10T11:00:00Z': 'up' });
+  const store = openAt(join(folder, 'watchpost.db'), systemClock);
+  const at = Date.parse('2026-03-10T12:00:00Z');
+  const opened = Array.from({ length: count }, (_, index) => {
+    const one = incident('shop', at + index * minute, { endedAt: at + index * minute + 1_000 });
+    return store.record(round('shop', one.openedAt, { votes: [vote('de1', down())], incidents: [one] }));
+  });
+  await Promise.all(opened);
+  await store.close();
+  const { out } = await run('report', '--month', '2026-03');
+  expect(out).toContain(`2026-03: 2 targets, ${count === 1 ? '1 incident' : '1234 incidents'}, `);
+  expect(out).toMatch(new RegExp(`^shop .* ${count} `, 'm'));
 });
 
 test('a report of a month in a time zone has what happened from its first midnight to its last there', async () => {
