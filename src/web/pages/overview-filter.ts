@@ -70,12 +70,12 @@ export const orderOf = (target: Pick<LiveTarget, 'status' | 'firstDueAt' | 'name
 
 /** As `orderOf`, by what a filter sorts: what is not known comes last, equals by name. */
 export function sortKeyOf(target: LiveTarget, past: Pick<Past, 'uptime'> | null, sort: OverviewSort): string {
-  const { name, recent } = target;
+  const { name } = target;
   if (sort === '') return orderOf(target);
   if (sort === 'name') return name;
   const uptime = past?.uptime ?? null;
   if (sort === 'uptime') return `${uptime === null ? unsorted : digits(uptime * 1e9)} ${name}`;
-  const seconds = recent.findLast((one) => one !== null) ?? null;
+  const seconds = target.recent.findLast((one) => one !== null) ?? null;
   return `${seconds === null ? unsorted : digits(largest - seconds * 1e6)} ${name}`;
 }
 

@@ -36,7 +36,7 @@ export interface LiveTarget extends BoardTarget {
   readonly changes: readonly StateChange[];
   /** What each node saw last. */
   readonly votes: LiveVotes;
-  /** The middle time of the nodes that were up, in seconds, for the last rounds; null if none was. */
+  /** The middle time of the nodes that were up, in seconds, for the last rounds; null if none was. A list of its own each time. */
   readonly recent: readonly (number | null)[];
   /** How many rounds there were since the start. */
   readonly rounds: number;
