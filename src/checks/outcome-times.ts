@@ -1,4 +1,4 @@
-import { isSameAsJson } from '#kernel/same-parts.ts';
+import { hasNames, isSameAsJson } from '#kernel/same-parts.ts';
 import type { Outcome, UpOutcome } from './outcome.ts';
 
 // Healthy outcomes of a target differ in their times, and seldom in anything else: many of them are one of them, and a list of numbers.
@@ -58,9 +58,5 @@ export function withoutTimes<Detail>(known: UpOutcome<Detail>, outcome: UpOutcom
 }
 
 function haveSameNames(one: Outcome['phases'], other: Outcome['phases']): boolean {
-  if (one === other) return true;
-  const names = Object.keys(one);
-  let count = 0;
-  for (const name in other) if (names[count++] !== name) return false;
-  return count === names.length;
+  return one === other || hasNames(Object.keys(one), other);
 }

@@ -43,6 +43,13 @@ export function countFields(record: object): number {
   return count;
 }
 
+/** Whether an object has fields of these names, in this order, and no others. */
+export function hasNames(names: readonly string[], record: object): boolean {
+  let count = 0;
+  for (const name in record) if (names[count++] !== name) return false;
+  return count === names.length;
+}
+
 function isPlain(value: unknown): value is Readonly<Record<string, unknown>> {
   return isRecord(value) && Object.getPrototypeOf(value) === Object.prototype;
 }

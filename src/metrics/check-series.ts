@@ -1,5 +1,6 @@
 import type { MeasuredValue } from '#checks/index.ts';
 import { ListPool, listOf } from '#kernel/lists.ts';
+import { hasNames } from '#kernel/same-parts.ts';
 import type { Vote } from '#monitor/judge/vote.ts';
 import type { LastOfNodes } from './last-of-nodes.ts';
 import type { Family, Register } from './register.ts';
@@ -100,12 +101,6 @@ export function keepPhases(pair: TargetNodeSeries, phases: VoteOutcome['phases']
   let at = 0;
   const seconds: Readonly<Partial<Record<string, number>>> = phases;
   for (const name of pair.phaseNames) pair.phaseSeconds[at++] = seconds[name] ?? Number.NaN;
-}
-
-function hasNames(names: readonly string[], record: object): boolean {
-  let count = 0;
-  for (const name in record) if (names[count++] !== name) return false;
-  return count === names.length;
 }
 
 /** The histogram of durations with these upper bounds, in seconds. */

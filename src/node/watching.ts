@@ -120,19 +120,20 @@ export function watchTargets(options: TargetSchedulerOptions): TargetScheduler {
   }
 
   function take(given: LocalTarget): void {
-    const assigned = sharing(given);
-    const { name, schedule, revision, refusal, spec, policy, deadlineMs } = assigned;
+    const { name, schedule, revision, refusal } = given;
     const known = watched.get(name);
     if (known?.assigned.revision === revision && known.assigned.refusal === refusal) {
       if (isDeepStrictEqual(known.schedule.slots, schedule.slots)) return;
-      known.schedule = schedule;
-      known.assigned = assigned;
+      known.assigned = sharing(given);
+      known.schedule = known.assigned.schedule;
       return wheel.add(known);
     }
+    const assigned = sharing(given);
+    const { spec, policy, deadlineMs } = assigned;
     const command = { spec, policy, deadlineMs, isPatient: true };
     const target: NodeTarget = {
       name,
-      schedule,
+      schedule: assigned.schedule,
       assigned,
       command,
       isRunning: false,

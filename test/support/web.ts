@@ -1,4 +1,5 @@
 import { systemClock } from '#kernel/clock.ts';
+import { createAccess } from '#web/access/access.ts';
 import { startWebServer, type WebOptions, type WebServer } from '#web/server.ts';
 import { silentLog } from './metrics.ts';
 import { noMetrics } from './no-metrics.ts';
@@ -12,5 +13,17 @@ export async function serveWeb(options: Partial<WebOptions> = {}): Promise<WebSe
     metrics: noMetrics,
     health: { pulses: [], notReady: () => [] },
     ...options,
+  });
+}
+
+/** Pages that everybody may read, without users. */
+export function openAccess(): ReturnType<typeof createAccess> {
+  return createAccess({
+    users: new Map(),
+    userHeader: null,
+    isProxy: () => false,
+    strangers: true,
+    clock: systemClock,
+    sessions: { open: () => '', userOf: () => null, close: () => {} },
   });
 }

@@ -7,6 +7,7 @@ import type { HistoryReader, TargetFigures } from '#history/reader.ts';
 import type { TimeSpan } from '#history/span.ts';
 import { systemClock } from '#kernel/clock.ts';
 import { WatchpostError } from '#kernel/errors.ts';
+import { countOf } from '#kernel/text.ts';
 import { describeDuration } from '#kernel/units.ts';
 import { formatTime, monthAt, monthSpan } from '#kernel/zoned-time.ts';
 import { budgetJsonOf, csvLine, jsonOf, percent, seconds } from '../shared/figures.ts';
@@ -83,17 +84,15 @@ type ReportRow = TargetFigures & { readonly incidents: number };
 const columns = ['target', 'up', 'down', 'incidents', 'answers', 'mean', 'p95', 'p99', 'budget left'];
 
 function headOf(month: string, rows: readonly ReportRow[], incidents: number): string {
-  const targets = counted(rows.length, 'target');
+  const targets = countOf(rows.length, 'target');
   if (isEmpty(rows)) return `${month}: ${targets}, none watched in that month`;
   const time = rows.reduce((sum, one) => sum + (one.time?.down ?? 0), 0);
   const waiting = rows.filter(({ verdictsFrom }) => verdictsFrom !== null).length;
   const known = time === 0 ? 'never down' : `down for ${describeDuration(time)} in all`;
   const down = waiting > 0 && time === 0 ? 'downtime not known yet' : known;
   const note = waiting === 0 ? '' : `; after an update, older rounds of ${waiting} of them still wait for verdicts`;
-  return `${month}: ${targets}, ${counted(incidents, 'incident')}, ${down}${note}`;
+  return `${month}: ${targets}, ${countOf(incidents, 'incident')}, ${down}${note}`;
 }
-
-const counted = (count: number, word: string) => `${count} ${word}${count === 1 ? '' : 's'}`;
 
 // An hour or a day of UTC that a month begins or ends in counts as a whole if nothing finer is retained.
 function coarseNote({ from, to }: TimeSpan, rows: readonly ReportRow[]): string {

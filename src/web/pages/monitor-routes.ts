@@ -18,7 +18,7 @@ import { missing, send } from './page-reply.ts';
 import { postMortemOf } from './post-mortem.ts';
 import { html, nothing, shapeOf, state } from './markup.ts';
 import type { Frame } from './layout.ts';
-import { filtered, filterOf, type OverviewFilter, queryOf, viewOf, withPast } from './overview-filter.ts';
+import { filtered, filterOf, type OverviewFilter, queryOf, sortOf, viewOf, withPast } from './overview-filter.ts';
 import { drawRows, overviewRest, overviewSentence, overviewTop } from './overview.ts';
 import type { ShownOverload } from './overload.ts';
 import { createSharedDrawing } from './shared-drawing.ts';
@@ -84,14 +84,16 @@ function addOverview(app: FastifyInstance, pages: MonitorPages): void {
     const targets = board.targets();
     const pastOf = (target: LiveTarget) => past.of(target);
     // Of ten thousand targets a page begins with a hundred: these come first.
-    const first = withPast(filtered(targets, filter, pastOf), filter);
+    const before = filtered(targets, filter, pastOf);
+    const first = withPast(before, filter);
     const wanted = first.length === 0 ? [] : [...new Set([...first, ...targets])];
     await past.want(
       wanted.map(({ name }) => name),
       patienceMs,
     );
     begins();
-    const shown = filtered(targets, filter, pastOf);
+    // No other order depends on what was looked up.
+    const shown = sortOf(filter) === 'uptime' ? filtered(targets, filter, pastOf) : before;
     const value = {
       now: clock.now(),
       targets,

@@ -70,7 +70,7 @@ function keepSpreads(entry: Entry, dueAt: number, votes: readonly Vote[]): void 
 /** The spreads by node, without nodes that do not watch the target any more. */
 export function listed(
   spreads: ReadonlyMap<string, SpreadRing>,
-  votes: readonly Vote[],
+  votes: readonly Pick<Vote, 'node'>[],
 ): ReadonlyMap<string, readonly Spread[]> {
   return new Map(votes.flatMap(({ node: { name } }) => [[name, spreads.get(name)?.list() ?? []] as const]));
 }

@@ -1,5 +1,4 @@
 import type { Incident } from '#monitor/judge/incident.ts';
-import type { Vote } from '#monitor/judge/vote.ts';
 import { type Entry, listed, noSpreads } from './entry.ts';
 import { KeptVotes, type LiveVotes } from './kept-votes.ts';
 import type { BoardTarget, LiveTarget } from './live-target.ts';
@@ -20,7 +19,7 @@ export class SeenTarget implements LiveTarget {
   readonly incidents: readonly Incident[];
   readonly entry: object;
 
-  /** `seen` is null if nothing was seen of it; `state` is what it is at this moment. */
+  /** `seen` is null if nothing was seen of it; the rest depends on the moment. */
   constructor(
     target: BoardTarget,
     seen: Entry | null,
@@ -88,7 +87,6 @@ export class SeenTarget implements LiveTarget {
 
   get spreads(): LiveTarget['spreads'] {
     const spreads = this.#seen?.spreads ?? null;
-    const votes: readonly Vote[] = spreads === null ? [] : this.votes.list();
-    return spreads === null ? noSpreads : listed(spreads, votes);
+    return spreads === null ? noSpreads : listed(spreads, this.votes.statuses());
   }
 }

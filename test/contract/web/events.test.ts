@@ -5,7 +5,6 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { expect, onTestFinished, test } from 'vitest';
 import { systemClock } from '#kernel/clock.ts';
 import type { Incident } from '#monitor/judge/incident.ts';
-import { createAccess } from '#web/access/access.ts';
 import { loadAssets } from '#web/assets/assets.ts';
 import { historyDocument } from '#web/history-document.ts';
 import { createBoard } from '#web/state/board.ts';
@@ -13,7 +12,7 @@ import { stateEvents } from '#web/live/events.ts';
 import { createStream } from '#web/streams.ts';
 import { monitorRoutes } from '#web/pages/monitor-routes.ts';
 import { createSite } from '#web/pages/site.ts';
-import { serveWeb } from '../../support/web.ts';
+import { openAccess, serveWeb } from '../../support/web.ts';
 import { down, incident, vote } from '../../support/store.ts';
 import { watchedShop } from '../../support/watched.ts';
 
@@ -41,14 +40,7 @@ async function serve(mostViewers = 100) {
     beatMs: 20,
     mostViewers,
   });
-  const access = createAccess({
-    users: new Map(),
-    userHeader: null,
-    isProxy: () => false,
-    strangers: true,
-    clock: systemClock,
-    sessions: { open: () => '', userOf: () => null, close: () => {} },
-  });
+  const access = openAccess();
   const assets = await loadAssets();
   const site = createSite({ assets, places: ['overview'], service: null });
   const routes = new Set<string>();

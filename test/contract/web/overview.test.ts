@@ -1,12 +1,11 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { systemClock } from '#kernel/clock.ts';
-import { createAccess } from '#web/access/access.ts';
 import { loadAssets } from '#web/assets/assets.ts';
 import { noOverload } from '#web/pages/overload.ts';
 import { createSite } from '#web/pages/site.ts';
 import { monitorRoutes } from '#web/pages/monitor-routes.ts';
 import { createBoard } from '#web/state/board.ts';
-import { serveWeb } from '../../support/web.ts';
+import { openAccess, serveWeb } from '../../support/web.ts';
 import { watchedShop } from '../../support/watched.ts';
 
 const count = 1_000;
@@ -18,14 +17,7 @@ async function serve() {
     watched: () => names.map((name) => ({ ...watchedShop, name, everyMs: 1_000, holdsMs: 60_000 })),
     openIncidents: () => [],
   });
-  const access = createAccess({
-    users: new Map(),
-    userHeader: null,
-    isProxy: () => false,
-    strangers: true,
-    clock: systemClock,
-    sessions: { open: () => '', userOf: () => null, close: () => {} },
-  });
+  const access = openAccess();
   const assets = await loadAssets();
   const site = createSite({ assets, places: ['overview'], service: null });
   const wanted: (readonly string[])[] = [];
