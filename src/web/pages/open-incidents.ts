@@ -59,5 +59,5 @@ function incidentLine(line: readonly Incident[]): Markup {
     );
   const hidden = line.length - mostNames;
   const more = hidden > 0 ? ` ${words.andMore(hidden)}` : '';
-  return html`<li><a href="${incidentHref(first.id)}"><span class="state ${shapeOf(wording.word)}">${wording.word} </span>${first.target}</a>${links}${more} <span class="wrap">${foreign(latestCause(first))}</span> <span class="soft small">${words.began} ${recentMoment(startedAt)}${acknowledged === null ? '' : `; ${words.acknowledged}: ${acknowledged.why}`}${held === null ? '' : `; ${held.why}`}</span></li>`;
+  return html`<li><a href="${incidentHref(first.id)}"><span class="state ${shapeOf(wording.word)}">${wording.word} </span>${first.target}</a>${links}${more}: <span class="wrap">${foreign(latestCause(first))}</span> <span class="soft small">${words.began} ${recentMoment(startedAt)}${acknowledged === null ? '' : `; ${words.acknowledged}: ${acknowledged.why}`}${held === null ? '' : `; ${held.why}`}</span></li>`;
 }

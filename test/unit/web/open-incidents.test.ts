@@ -33,8 +33,8 @@ test('incidents with one word and cause share a line', () => {
     open('other', { cause: 'timeout' }),
   ]);
   expect(shown).toHaveLength(2);
-  expect(shown[0]).toMatch(/^DOWN a, DOWN b, DOWN c, DOWN d, DOWN e, DOWN f and 2 more connection refused/);
-  expect(shown[1]).toMatch(/^DOWN other timeout/);
+  expect(shown[0]).toMatch(/^DOWN a, DOWN b, DOWN c, DOWN d, DOWN e, DOWN f and 2 more: connection refused/);
+  expect(shown[1]).toMatch(/^DOWN other: timeout/);
   expect(folded).toEqual([]);
 });
 
