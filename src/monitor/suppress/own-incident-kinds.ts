@@ -22,10 +22,9 @@ import {
   absence,
   clockSet,
   degraded,
-  hubOverloaded,
   leaderless,
   loss,
-  nodeOverloaded,
+  overloaded,
   suspicion,
   unjudged,
   unread,
@@ -160,7 +159,7 @@ const troubles = {
   [ownOverload]: {
     rule: 'overload',
     severity: 'warning',
-    wording: hubOverloaded,
+    wording: overloaded,
     what: '',
     condition:
       'more results come in than this machine can judge: some of targets that are up are left out, outages are still reported; raise "every", or give it more processor time',
@@ -176,7 +175,7 @@ const troubles = {
   [ownNodeOverload]: {
     rule: 'node_overload',
     severity: 'warning',
-    wording: nodeOverloaded,
+    wording: overloaded,
     what: 'node',
     condition:
       'a node checks its targets less often than configured, and an outage that it alone sees is noticed later; raise "every", give it fewer targets, or more processor time',

@@ -62,20 +62,16 @@ export const unjudged: RuleWording = {
   ended: 'judged again',
 };
 
-const overloaded = {
+/** Too many results for the hub, or too many checks for a node. */
+export const overloaded: RuleWording = {
+  word: 'OVERLOADED',
   noun: 'Overloaded',
   is: 'is overloaded',
   was: 'was overloaded',
   again: 'keeping up again',
   began: 'was overloaded',
   ended: 'kept up again',
-} as const;
-
-/** Too many results for the hub. */
-export const hubOverloaded: RuleWording = { word: 'UNJUDGED', ...overloaded };
-
-/** Too many checks for a node. */
-export const nodeOverloaded: RuleWording = { word: 'UNCHECKED', ...overloaded };
+};
 
 export const unread: RuleWording = {
   word: 'UNREAD',

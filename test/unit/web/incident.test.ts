@@ -126,7 +126,7 @@ test('the page of an incident of our own says what is wrong, and has neither vot
   const own = {
     id: 'own overload/overload/1',
     target: 'own overload',
-    word: 'UNJUDGED',
+    word: 'OVERLOADED',
     wording: { is: 'is overloaded', was: 'was overloaded' },
     subject: 'Watchpost',
     cause: '812 rounds of healthy targets left out in the last minute',

@@ -10,7 +10,7 @@ test('a hub that cannot judge everything says so once, as a warning, and once th
   const reason = '812 rounds of healthy targets left out in the last minute';
   scenario.monitor.troubled({ ...trouble, since: scenario.clock.now() - 60_000, reason });
   await scenario.clock.advance(600_000);
-  expect(scenario.channel.subjects).toEqual([`[UNJUDGED] own overload: ${reason}`]);
+  expect(scenario.channel.subjects).toEqual([`[OVERLOADED] own overload: ${reason}`]);
   const { facts, headline } = scenario.channel.attempts[0]!.message.content;
   expect(headline).toBe(`Watchpost is overloaded: ${reason}`);
   expect(facts).toContainEqual(['What', 'Watchpost']);
@@ -68,7 +68,7 @@ test('a node that has more to check than it can manage is one warning, and one m
   expect(scenario.channel.subjects).toEqual([]);
   await scenario.clock.advance(600_000);
   const reason = 'de1 left out 812 checks in the last minute, us1 1 check';
-  expect(scenario.channel.subjects).toEqual([`[UNCHECKED] own node overload: ${reason}`]);
+  expect(scenario.channel.subjects).toEqual([`[OVERLOADED] own node overload: ${reason}`]);
   expect(scenario.channel.attempts[0]?.message.content.headline).toBe(`Node de1 is overloaded: ${reason}`);
   expect(scenario.monitor.openIncidents()).toMatchObject([{ target: ownNodeOverload, severity: 'warning' }]);
   nodes = [];
