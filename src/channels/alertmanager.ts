@@ -122,7 +122,7 @@ function alertOf(incident: Incident, { own, link, summary, startsAt, endsAt, upd
     labels: {
       ...labelsOf(incident.labels),
       ...own,
-      alertname: `Watchpost${wording.word[0] ?? ''}${wording.word.slice(1).toLowerCase()}`,
+      alertname: alertNameOf(wording.word),
       target,
       rule,
       severity,
@@ -138,6 +138,12 @@ function alertOf(incident: Incident, { own, link, summary, startsAt, endsAt, upd
     endsAt: new Date(endsAt).toISOString(),
     ...(link === null ? {} : { generatorURL: link }),
   };
+}
+
+// `WatchpostNoLeader` for `NO LEADER`.
+function alertNameOf(word: string): string {
+  const parts = word.split(' ').map((one) => one.charAt(0) + one.slice(1).toLowerCase());
+  return `Watchpost${parts.join('')}`;
 }
 
 // Labels whose names Alertmanager refuses are left out.

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { FilePath } from '#kernel/file-path.ts';
 import { WebUrl } from '#kernel/url.ts';
-import { type Incident, latestCause } from '#monitor/judge/incident.ts';
+import { type Incident, latestCause, shownTarget } from '#monitor/judge/incident.ts';
 import type { Message, DeliveryReceipt } from '#monitor/notify/channel.ts';
 import type { CallResponse } from './call.ts';
 import type { ChannelType } from './channel.ts';
@@ -55,7 +55,7 @@ function alertOf(incident: Incident, message: Message): object {
   const { id, target, rule, severity, subject, condition, wording } = incident;
   const cause = latestCause(incident);
   const text = chatTextOf(message);
-  const title = message.incidents.length === 1 ? text.title : `[${wording.word}] ${target}: ${cause}`;
+  const title = message.incidents.length === 1 ? text.title : `[${wording.word}] ${shownTarget(target)}: ${cause}`;
   return {
     message: clipped(title, 130),
     alias: id,

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { FilePath } from '#kernel/file-path.ts';
 import { WebUrl } from '#kernel/url.ts';
-import { type Incident, latestCause } from '#monitor/judge/incident.ts';
+import { type Incident, latestCause, shownTarget } from '#monitor/judge/incident.ts';
 import type { Message, DeliveryReceipt } from '#monitor/notify/channel.ts';
 import type { CallResponse } from './call.ts';
 import type { ChannelType } from './channel.ts';
@@ -56,7 +56,7 @@ function eventOf(incident: Incident, { content, incidents }: Message): object {
   const { id, target, rule, severity, subject, condition, startedAt, votes, endedAt, wording } = incident;
   if (endedAt !== null) return { event_action: 'resolve', dedup_key: id };
   const cause = latestCause(incident);
-  const summary = incidents.length === 1 ? content.subject : `[${wording.word}] ${target}: ${cause}`;
+  const summary = incidents.length === 1 ? content.subject : `[${wording.word}] ${shownTarget(target)}: ${cause}`;
   return {
     event_action: 'trigger',
     dedup_key: id,

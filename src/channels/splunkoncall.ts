@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { always } from '#kernel/refine.ts';
-import { type Incident, latestCause } from '#monitor/judge/incident.ts';
+import { type Incident, latestCause, shownTarget } from '#monitor/judge/incident.ts';
 import type { Message, DeliveryReceipt } from '#monitor/notify/channel.ts';
 import type { CallResponse } from './call.ts';
 import type { ChannelType } from './channel.ts';
@@ -58,7 +58,8 @@ function receiptOf(response: CallResponse): DeliveryReceipt | null {
 function alertOf(incident: Incident, message: Message): object {
   const { id, target, rule, severity, startedAt, endedAt, wording } = incident;
   const text = chatTextOf(message);
-  const title = message.incidents.length === 1 ? text.title : `[${wording.word}] ${target}: ${latestCause(incident)}`;
+  const title =
+    message.incidents.length === 1 ? text.title : `[${wording.word}] ${shownTarget(target)}: ${latestCause(incident)}`;
   return {
     message_type: endedAt === null ? messageTypes[severity] : 'RECOVERY',
     entity_id: id,

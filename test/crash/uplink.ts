@@ -74,7 +74,7 @@ function judged(subjects: readonly string[], sick: string): UplinkResult {
   const wrong = beginnings.filter((subject) => !subject.startsWith(`[DOWN] ${sick}:`));
   const told = countOf(subjects, `[DOWN] ${sick}`);
   const over = countOf(subjects, `[RESOLVED] ${sick}`);
-  const offline = countOf(subjects, '[OFFLINE] own connectivity');
+  const offline = countOf(subjects, '[OFFLINE] network connectivity');
   const faults = wrong.map((subject) => `a healthy target was told: ${subject}`);
   if (told !== absences) faults.push(`the target that was down was told ${told} times, not ${absences}`);
   if (over !== absences) faults.push(`its end was told ${over} times, not ${absences}`);

@@ -49,7 +49,7 @@ ${targets.join('\n')}
       if (opened().length < 12) throw new Error(`only ${opened().join(', ')} were notified`);
     });
     expect(opened().toSorted()).toEqual(names.slice(0, 12).toSorted());
-    expect((await subjects()).filter((subject) => subject.includes('own connectivity'))).toEqual([]);
+    expect((await subjects()).filter((subject) => subject.includes('network connectivity'))).toEqual([]);
     const again = await Promise.all(
       names.slice(0, 12).map(async (_, index) => listenOn(`127.0.1.${index + 1}`, servers[index]?.port)),
     );
@@ -64,7 +64,9 @@ ${targets.join('\n')}
       );
       if (found.length === 0) throw new Error((await subjects()).join('\n'));
     });
-    expect((await subjects()).filter((subject) => subject.startsWith('[OFFLINE] own connectivity'))).toHaveLength(1);
+    expect((await subjects()).filter((subject) => subject.startsWith('[OFFLINE] network connectivity'))).toHaveLength(
+      1,
+    );
     const metrics = await (await fetch(`${running.url}/metrics`)).text();
     expect(metrics).toContain('\nwatchpost_unreported_incidents 0\n');
     await running.end('SIGTERM');

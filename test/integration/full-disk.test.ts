@@ -64,7 +64,7 @@ describe.skipIf(obstacle !== null)(`a disk that is full${obstacle === null ? '' 
       await eventually(60_000, () => expect(subjects()).toContainEqual(expect.stringMatching(/^\[DOWN\] shop/)));
       await shop.turn(true);
       await eventually(60_000, () => expect(subjects()).toContainEqual(expect.stringMatching(/^\[RESOLVED\] shop/)));
-      const full = expect.stringMatching(/^\[UNSTORED\] own database: database or disk is full/);
+      const full = expect.stringMatching(/^\[NOT WRITABLE\] Watchpost database: database or disk is full/);
       await eventually(60_000, () => expect(subjects()).toContainEqual(full));
       expect(rows()).toEqual([]);
 

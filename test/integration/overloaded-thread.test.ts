@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { renewalTimes } from '#monitor/notify/channel.ts';
 import { crowd, threadNamed } from '../support/crowd.ts';
 import { startDaemonIn } from '../support/daemon.ts';
+import { mailsIn } from '../support/mail-files.ts';
 import { eventually } from '../support/program.ts';
 import { samplesOf } from '../support/samples.ts';
 import { tempFolder } from '../support/store.ts';
@@ -22,6 +23,7 @@ test('an embedded node that has more to check than it can blames no target, repo
 data: watchpost.db
 http: { listen: "127.0.0.1:0" }
 defaults: { every: 2s }
+notify: { ops: { email: { to: [ops@example.com] }, group_wait: 0s, group_interval: 0s } }
 targets:
   shop: { check: tcp, host: "127.0.0.1:${shop.port}", timeout: 1900ms }
 ${names.map((name) => `  ${name}: { check: tcp, host: "127.0.0.1:${steady.port}", timeout: 1900ms }`).join('\n')}
@@ -44,6 +46,10 @@ rules: { down: { failing: any, rounds: 2, recover: 2 } }
   }
   const [reported] = await about('own node overload');
   expect(reported?.cause).toMatch(/^zz1 left out \d+ checks in the last minute$/);
+  const subjects = (await mailsIn(folder.path)).map(({ subject = '' }) => subject);
+  expect(subjects).toContainEqual(
+    expect.stringMatching(/^\[OVERLOADED\] nodes: zz1 left out \d+ checks in the last minute$/),
+  );
   const lost = samplesOf(await read('/metrics')).get('watchpost_node_lost_results_total{node="zz1",reason="skipped"}');
   expect(lost).toBeGreaterThan(targets);
   await eventually(60_000, async () =>

@@ -20,22 +20,29 @@ export const ownClock = 'own clock';
 export const ownLeader = 'own hubs';
 export const ownHub = 'hub ';
 
+const namesOfOurs: ReadonlyMap<string, string> = new Map([
+  [ownConnectivity, 'network connectivity'],
+  [ownService, 'check service'],
+  [ownDatabase, 'Watchpost database'],
+  [ownNats, 'Watchpost NATS'],
+  [ownBacklog, 'Watchpost'],
+  [ownOverload, 'Watchpost'],
+  [ownBudget, 'nodes'],
+  [ownNodeOverload, 'nodes'],
+  [ownClock, 'system clock'],
+  [ownLeader, 'hubs'],
+]);
+
 /** Whether a target of this name is one of ours. */
 export function isAboutUs(target: string): boolean {
+  return namesOfOurs.has(target) || [ownHub, ownNode, ownAbsentNode].some((start) => target.startsWith(start));
+}
+
+/** The name of a target as people read it, for example `Watchpost` for `own overload`: ours have names that say which incident it is. */
+export function shownTarget(target: string): string {
   return (
-    target === ownService ||
-    target === ownDatabase ||
-    target === ownNats ||
-    target === ownBacklog ||
-    target === ownOverload ||
-    target === ownBudget ||
-    target === ownNodeOverload ||
-    target === ownClock ||
-    target === ownLeader ||
-    target === ownConnectivity ||
-    target.startsWith(ownHub) ||
-    target.startsWith(ownNode) ||
-    target.startsWith(ownAbsentNode)
+    namesOfOurs.get(target) ??
+    (target.startsWith(ownAbsentNode) ? ownNode + target.slice(ownAbsentNode.length) : target)
   );
 }
 

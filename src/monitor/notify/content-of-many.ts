@@ -2,7 +2,7 @@ import { singleLine } from '#kernel/text.ts';
 import { describeDuration } from '#kernel/units.ts';
 import { formatSpan, formatTime } from '#kernel/zoned-time.ts';
 import type { MessageKind } from '../judge/delivery.ts';
-import { type Incident, isAboutUs, isOwnVote, latestCause, nameInSentences } from '../judge/incident.ts';
+import { type Incident, isAboutUs, isOwnVote, latestCause, nameInSentences, shownTarget } from '../judge/incident.ts';
 import { cells, type ContentCell, type ContentTable } from './content-tables.ts';
 import {
   closedInWords,
@@ -97,7 +97,7 @@ function flappingInWords(parts: readonly MessagePart[]): readonly string[] {
   const times = new Map<string, number>();
   for (const { incident } of parts) times.set(incident.target, (times.get(incident.target) ?? 0) + 1);
   return [...times].flatMap(([target, count]) =>
-    count < fewestFlaps ? [] : [`${singleLine(target, 40)} is flapping (${count} times)`],
+    count < fewestFlaps ? [] : [`${singleLine(shownTarget(target), 40)} is flapping (${count} times)`],
   );
 }
 
@@ -162,7 +162,7 @@ function countsOf(
 const many = (phrase: string) => phrase.replace(/\bis\b/, 'are').replace(/\bwas\b/, 'were');
 
 function namesOf(parts: readonly MessagePart[]): string {
-  const names = unique(parts.map(({ incident }) => singleLine(incident.target, 40)));
+  const names = unique(parts.map(({ incident }) => singleLine(shownTarget(incident.target), 40)));
   const shown = names.slice(0, 5);
   return names.length === shown.length
     ? shown.join(', ')
@@ -201,7 +201,7 @@ function targetCell(incident: Incident, common: IncidentLabels, { linkTo }: Cont
   const labels = otherLabels(incident, common);
   const link = linkTo(incident);
   return {
-    text: singleLine(incident.target, 60),
+    text: singleLine(shownTarget(incident.target), 60),
     tone: 'plain',
     ...(labels === '' ? {} : { notes: [labels] }),
     ...(link === null ? {} : { link }),
@@ -248,7 +248,7 @@ function tableOf(
   rowOf: (part: MessagePart) => readonly ContentCell[],
 ): ContentTable {
   const rest = parts.slice(longestTable);
-  const names = rest.map(({ incident }) => singleLine(incident.target, 40)).join(', ');
+  const names = rest.map(({ incident }) => singleLine(shownTarget(incident.target), 40)).join(', ');
   return {
     title,
     columns,

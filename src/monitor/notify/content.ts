@@ -4,7 +4,14 @@ import { shellWord, singleLine } from '#kernel/text.ts';
 import { describeDuration } from '#kernel/units.ts';
 import { formatSpan, formatTime, timesInZone } from '#kernel/zoned-time.ts';
 import type { MessageKind } from '../judge/delivery.ts';
-import { type RecipientAddress, type Incident, latestCause, sentenceStart, type VoteLine } from '../judge/incident.ts';
+import {
+  type RecipientAddress,
+  type Incident,
+  latestCause,
+  sentenceStart,
+  shownTarget,
+  type VoteLine,
+} from '../judge/incident.ts';
 import { evidenceOf } from './evidence-lines.ts';
 import { type ContentTable, type Tone, verdictTable, voteTables } from './content-tables.ts';
 import type { MessagePart } from './message-part.ts';
@@ -66,7 +73,7 @@ function plainContentOf(whole: MessagePart, options: ContentOptions): MessageCon
   const { incident, kind, sent, merged } = part;
   const tone = toneOf(incident);
   const words = incident.wording;
-  const target = singleLine(incident.target, 80);
+  const target = singleLine(shownTarget(incident.target), 80);
   const name = sentenceStart(incident);
   const saw = votesInWords(incident.votes);
   const cause = `${singleLine(incident.cause)}${saw}`;
@@ -176,7 +183,7 @@ export function closedInWords({ closing, rule }: Incident): string {
 
 function updateOf({ incident, sent }: MessagePart): Pick<MessageContent, 'tone' | 'subject' | 'headline' | 'tables'> {
   const { wording, laterCauses } = incident;
-  const target = singleLine(incident.target, 80);
+  const target = singleLine(shownTarget(incident.target), 80);
   const name = sentenceStart(incident);
   const now = laterCauses.find(({ number }) => number === sent.number)?.cause ?? latestCause(incident);
   return {

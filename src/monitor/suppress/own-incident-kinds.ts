@@ -27,7 +27,7 @@ import {
   overloaded,
   suspicion,
   unjudged,
-  unread,
+  throttled,
   unreachable,
   unwritable,
 } from './own-incident-wordings.ts';
@@ -167,8 +167,8 @@ const troubles = {
   [ownBudget]: {
     rule: 'budget',
     severity: 'warning',
-    wording: unread,
-    what: 'part of',
+    wording: throttled,
+    what: '',
     condition:
       'a node sends more than the hub reads of one node, and has to send it again later; its votes may come too late to count; other nodes are not affected; look at what runs with its key',
   },

@@ -43,8 +43,8 @@ export const loss: RuleWording = {
 };
 
 export const unwritable: RuleWording = {
-  word: 'UNSTORED',
-  noun: 'Not written',
+  word: 'NOT WRITABLE',
+  noun: 'Not writable',
   is: 'cannot be written',
   was: 'could not be written',
   again: 'writable again',
@@ -53,7 +53,7 @@ export const unwritable: RuleWording = {
 };
 
 export const unjudged: RuleWording = {
-  word: 'UNJUDGED',
+  word: 'NOT JUDGED',
   noun: 'Not judged',
   is: 'cannot judge part of what nodes saw',
   was: 'could not judge part of what nodes saw',
@@ -73,14 +73,14 @@ export const overloaded: RuleWording = {
   ended: 'kept up again',
 };
 
-export const unread: RuleWording = {
-  word: 'UNREAD',
-  noun: 'Not read',
-  is: 'is not read',
-  was: 'was not read',
-  again: 'read again',
-  began: 'was not read any more',
-  ended: 'was read again',
+export const throttled: RuleWording = {
+  word: 'THROTTLED',
+  noun: 'Throttled',
+  is: 'is throttled',
+  was: 'was throttled',
+  again: 'read in full again',
+  began: 'was throttled',
+  ended: 'was read in full again',
 };
 
 export const clockSet: RuleWording = {

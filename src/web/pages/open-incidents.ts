@@ -1,4 +1,4 @@
-import { type Incident, latestCause } from '#monitor/judge/incident.ts';
+import { type Incident, latestCause, shownTarget } from '#monitor/judge/incident.ts';
 import { incidentHref } from './links.ts';
 import { foreign, html, type Markup, nothing, recentMoment, shapeOf } from './markup.ts';
 import { texts } from './texts.ts';
@@ -55,9 +55,10 @@ function incidentLine(line: readonly Incident[]): Markup {
   const links = others
     .slice(0, mostNames - 1)
     .map(
-      ({ id, target }) => html`, <a href="${incidentHref(id)}"><span class="vh">${wording.word} </span>${target}</a>`,
+      ({ id, target }) =>
+        html`, <a href="${incidentHref(id)}"><span class="vh">${wording.word} </span>${shownTarget(target)}</a>`,
     );
   const hidden = line.length - mostNames;
   const more = hidden > 0 ? ` ${words.andMore(hidden)}` : '';
-  return html`<li><a href="${incidentHref(first.id)}"><span class="state ${shapeOf(wording.word)}">${wording.word} </span>${first.target}</a>${links}${more}: <span class="wrap">${foreign(latestCause(first))}</span> <span class="soft small">${words.began} ${recentMoment(startedAt)}${acknowledged === null ? '' : `; ${words.acknowledged}: ${acknowledged.why}`}${held === null ? '' : `; ${held.why}`}</span></li>`;
+  return html`<li><a href="${incidentHref(first.id)}"><span class="state ${shapeOf(wording.word)}">${wording.word} </span>${shownTarget(first.target)}</a>${links}${more}: <span class="wrap">${foreign(latestCause(first))}</span> <span class="soft small">${words.began} ${recentMoment(startedAt)}${acknowledged === null ? '' : `; ${words.acknowledged}: ${acknowledged.why}`}${held === null ? '' : `; ${held.why}`}</span></li>`;
 }

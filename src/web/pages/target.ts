@@ -4,6 +4,7 @@ import type { MeasuredPast } from '#history/measurements.ts';
 import type { HistoryFigures, PastRound } from '#history/reader.ts';
 import type { PastIncident } from '#history/incidents.ts';
 import { describeDuration, formatSeconds } from '#kernel/units.ts';
+import { shownTarget } from '#monitor/judge/incident.ts';
 import type { LiveTarget } from '../state/board.ts';
 import { stateOf } from '../state/shown.ts';
 import { answers, certificates } from './changes.ts';
@@ -160,6 +161,6 @@ export function incidentList(incidents: readonly PastIncident[], now: number): M
   if (incidents.length === 0) return html`<p class="soft">${words.noIncidents}</p>`;
   return html`<div class="scroll" tabindex="0" role="region" aria-label="${words.incidents}"><table class="cards"><thead><tr><th scope="col">${words.incident}</th><th scope="col">${words.rule}</th><th scope="col">${words.began}</th><th scope="col">${words.lasted}</th><th scope="col">${words.cause}</th></tr></thead><tbody>${incidents.map(
     ({ id, target, rule, word, startedAt, endedAt, cause }) =>
-      html`<tr><th scope="row"><a href="${incidentHref(id)}"><span class="state ${endedAt === null ? shapeOf(word) : 'over'}">${word}</span> ${target}</a></th><td data-label="${words.rule}">${rule}</td><td data-label="${words.began}">${recentMoment(startedAt)}</td><td class="brief" data-label="${words.lasted}">${describeDuration(Math.max(0, (endedAt ?? now) - startedAt))}${endedAt === null ? ` ${words.goesOn}` : ''}</td><td class="wrap">${foreign(cause)}</td></tr>`,
+      html`<tr><th scope="row"><a href="${incidentHref(id)}"><span class="state ${endedAt === null ? shapeOf(word) : 'over'}">${word}</span> ${shownTarget(target)}</a></th><td data-label="${words.rule}">${rule}</td><td data-label="${words.began}">${recentMoment(startedAt)}</td><td class="brief" data-label="${words.lasted}">${describeDuration(Math.max(0, (endedAt ?? now) - startedAt))}${endedAt === null ? ` ${words.goesOn}` : ''}</td><td class="wrap">${foreign(cause)}</td></tr>`,
   )}</tbody></table></div>`;
 }

@@ -357,6 +357,12 @@ describe('alertmanager', () => {
     expect(received[0]?.path).toBe('/am/api/v2/alerts');
   });
 
+  test('names an alert by the words of its state', async () => {
+    const wording = { ...shopDown.wording, word: 'NO LEADER' };
+    const { bodies } = await through(open, [{ ...opened, incidents: [{ ...shopDown, wording }] }]);
+    expect(bodies).toMatchObject([[{ labels: { alertname: 'WatchpostNoLeader' } }]]);
+  });
+
   test('gets one more alert for another reason, of which Alertmanager tells people, and the end of both', async () => {
     await using sink = await startSink();
     const channel = open(sink.origin);

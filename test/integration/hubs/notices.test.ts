@@ -50,7 +50,7 @@ test.skipIf(obstacle !== null)(
     await a.running?.end('SIGKILL');
     await fleet.nats.stop();
     const unled = await subjects(3);
-    expect(unled[2]).toContain('[NO LEADER] own hubs: ');
+    expect(unled[2]).toContain('[NO LEADER] hubs: ');
     expect(fleet.smtp.received[2]?.mail.text).toContain('hub b');
     expect(await textOf(b, '/')).toContain('Hub b sees no hub that leads: what is shown may be old.');
     expect(await textOf(b, '/metrics')).toMatch(/^watchpost_hub_leaderless_seconds [1-9]/m);
@@ -64,7 +64,7 @@ test.skipIf(obstacle !== null)(
     await fleet.nats.start();
     await fleet.leader();
     const led = await subjects(4);
-    expect(led.filter((subject) => subject?.includes('own hubs'))).toHaveLength(2);
+    expect(led.filter((subject) => subject?.includes('] hubs:'))).toHaveLength(2);
     await eventually(10_000, () => expect(existsSync(notice)).toBe(false));
     // A hub that was not there since the restart is not known to be one of them.
     await a.start();

@@ -244,12 +244,12 @@ test('what was tried in vain while nothing could be stored goes on from there', 
 });
 
 test('that nothing can be stored is told once, and that it can again once it holds', async () => {
-  const ours = () => email.subjects.filter((subject) => subject.includes('own database'));
+  const ours = () => email.subjects.filter((subject) => subject.includes('Watchpost database'));
   lock();
   await clock.advance(9 * second);
   expect(ours()).toEqual([]);
   await clock.advance(20 * second);
-  expect(ours()).toEqual(['[UNSTORED] own database: database is locked']);
+  expect(ours()).toEqual(['[NOT WRITABLE] Watchpost database: database is locked']);
   await clock.advance(3 * minute);
   expect(ours()).toHaveLength(1);
   for (let times = 0; times < 3; times += 1) {
@@ -261,7 +261,7 @@ test('that nothing can be stored is told once, and that it can again once it hol
   expect(ours()).toHaveLength(1);
   unlock();
   await clock.advance(2 * minute);
-  expect(ours()).toEqual([ours()[0], expect.stringMatching(/^\[RESOLVED\] own database: writable again after /)]);
+  expect(ours()).toEqual([ours()[0], expect.stringMatching(/^\[RESOLVED\] Watchpost database: writable again after /)]);
   await end();
   launch();
   await clock.advance(10 * minute);

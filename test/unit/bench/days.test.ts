@@ -107,7 +107,9 @@ web-01
   3 of 4 nodes
 `;
     expect(watchpost.read({ subject: '[DIGEST] 2 incidents', text })).toEqual(report(['web-01', 'web-02'], ['web-02']));
-    expect(watchpost.read({ subject: '[OFFLINE] own connectivity', text: 'all 4 targets' })).toEqual(report([], []));
+    expect(watchpost.read({ subject: '[OFFLINE] network connectivity', text: 'all 4 targets' })).toEqual(
+      report([], []),
+    );
   });
 
   test('of Alertmanager: firing above, resolved below its heading', () => {

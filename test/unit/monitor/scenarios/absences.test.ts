@@ -72,7 +72,7 @@ const outagesOf = ({ store }: World) => [...store.incidents.values()].filter((on
 const mailsOf = ({ channel }: World) =>
   channel.attempts
     .map(({ message: { content } }) => ({ subject: content.subject, remarks: content.remarks }))
-    .filter(({ subject }) => !subject.includes('own NATS'));
+    .filter(({ subject }) => !subject.includes('Watchpost NATS'));
 
 test.each(Object.entries(interruptions))(
   'an outage that begins and ends while the hub is interrupted (%s) is one late mail with its true times',

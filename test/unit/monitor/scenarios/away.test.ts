@@ -108,7 +108,7 @@ test('what comes too late to be judged is in the history, and one mail says of w
   for (const node of whole.nodes.values()) node.isLinked = true;
   await whole.arrive();
   expect(channel.subjects).toEqual([
-    '[RESOLVED] own backlog: could not judge part of what nodes saw 2026-01-01 00:05 to 00:15 UTC',
+    '[RESOLVED] Watchpost: could not judge part of what nodes saw 2026-01-01 00:05 to 00:15 UTC',
   ]);
   const { headline, remarks, facts } = channel.attempts[0]?.message.content ?? {};
   expect({ headline, remarks, facts }).toMatchInlineSnapshot(`

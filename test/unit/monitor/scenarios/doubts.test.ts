@@ -34,7 +34,7 @@ test('what lost connectivity holds back is one message after five minutes, with 
   );
   expect(Math.max(...many(12).map((name) => openedAt(scenario, name).lateMs))).toBeLessThanOrEqual(306_000);
   expect(scenario.channel.subjects).toEqual([
-    expect.stringMatching(/^\[OFFLINE\] own connectivity/),
+    expect.stringMatching(/^\[OFFLINE\] network connectivity/),
     '[DOWN] 12 targets are down, or this Watchpost is cut off: t0, t1, t2, t3, t4 and 7 more'.replace(
       't0, t1, t2, t3, t4',
       openersOf(scenario),
@@ -121,7 +121,7 @@ test.each([400_000, 7_200_000])(
     expect(told(scenario)).toEqual(['opened own connectivity', 'resolved own connectivity']);
     const subjects = scenario.channel.subjects.slice(before);
     expect(subjects.length).toBeLessThanOrEqual(2);
-    for (const subject of subjects) expect(subject).toContain('own connectivity');
+    for (const subject of subjects) expect(subject).toContain('network connectivity');
   },
 );
 

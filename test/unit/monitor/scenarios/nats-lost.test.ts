@@ -22,7 +22,7 @@ test('a hub that has lost NATS says so once, by its URL and its reason, and so i
   const reason = 'the connection to NATS was lost: ECONNREFUSED';
   scenario.monitor.troubled({ ...trouble, since: scenario.clock.now() - 60_000, reason });
   await scenario.clock.advance(3_600_000);
-  expect(scenario.channel.subjects).toEqual([`[OFFLINE] own NATS: ${reason}`]);
+  expect(scenario.channel.subjects).toEqual([`[OFFLINE] Watchpost NATS: ${reason}`]);
   expect(scenario.channel.attempts[0]?.message.content.facts).toContainEqual([
     'What',
     'the connection to NATS at tls://nats.example.com:4222',
@@ -31,7 +31,9 @@ test('a hub that has lost NATS says so once, by its URL and its reason, and so i
   await scenario.clock.advance(60_000);
   scenario.monitor.troubled({ ...trouble, since: scenario.clock.now(), reason: null });
   await scenario.clock.advance(600_000);
-  expect(scenario.channel.subjects.slice(1)).toEqual([expect.stringMatching(/^\[RESOLVED\] own NATS: back after 1h/)]);
+  expect(scenario.channel.subjects.slice(1)).toEqual([
+    expect.stringMatching(/^\[RESOLVED\] Watchpost NATS: back after 1h/),
+  ]);
 });
 
 test('while NATS is lost, what nodes of our own see is told as ever', async () => {
@@ -41,7 +43,10 @@ test('while NATS is lost, what nodes of our own see is told as ever', async () =
   scenario.see('*', 'ux');
   scenario.see('shop', 'dx');
   await scenario.clock.advance(300_000);
-  expect(scenario.channel.subjects).toEqual(['[OFFLINE] own NATS: lost', expect.stringMatching(/^\[DOWN\] shop/)]);
+  expect(scenario.channel.subjects).toEqual([
+    '[OFFLINE] Watchpost NATS: lost',
+    expect.stringMatching(/^\[DOWN\] shop/),
+  ]);
 });
 
 test('a hub whose NATS was taken out of the configuration says that it is no longer monitored, not that it is back', async () => {
@@ -53,8 +58,8 @@ test('a hub whose NATS was taken out of the configuration says that it is no lon
   scenario.monitor.troubled({ ...trouble, which: '', reason: null, isGone: true });
   await scenario.clock.advance(60_000);
   expect(scenario.channel.subjects).toEqual([
-    '[OFFLINE] own NATS: lost',
-    expect.stringMatching(/^\[CLOSED\] own NATS: no longer monitored/),
+    '[OFFLINE] Watchpost NATS: lost',
+    expect.stringMatching(/^\[CLOSED\] Watchpost NATS: no longer monitored/),
   ]);
 });
 
@@ -70,5 +75,5 @@ test('the end of an incident of our own is dated by when it was over, not by whe
   await scenario.clock.advance(60_000);
   const [incident] = scenario.store.incidents.values();
   expect(incident).toMatchObject({ startedAt: backAt - 300_000, endedAt: backAt });
-  expect(scenario.channel.subjects[1]).toBe('[RESOLVED] own NATS: back after 5m');
+  expect(scenario.channel.subjects[1]).toBe('[RESOLVED] Watchpost NATS: back after 5m');
 });

@@ -10,7 +10,7 @@ test('a hub that cannot judge everything says so once, as a warning, and once th
   const reason = '812 rounds of healthy targets left out in the last minute';
   scenario.monitor.troubled({ ...trouble, since: scenario.clock.now() - 60_000, reason });
   await scenario.clock.advance(600_000);
-  expect(scenario.channel.subjects).toEqual([`[OVERLOADED] own overload: ${reason}`]);
+  expect(scenario.channel.subjects).toEqual([`[OVERLOADED] Watchpost: ${reason}`]);
   const { facts, headline } = scenario.channel.attempts[0]!.message.content;
   expect(headline).toBe(`Watchpost is overloaded: ${reason}`);
   expect(facts).toContainEqual(['What', 'Watchpost']);
@@ -18,7 +18,7 @@ test('a hub that cannot judge everything says so once, as a warning, and once th
   scenario.monitor.troubled({ ...trouble, since: scenario.clock.now(), reason: null });
   await scenario.clock.advance(60_000);
   expect(scenario.channel.subjects.slice(1)).toEqual([
-    expect.stringMatching(/^\[RESOLVED\] own overload: keeping up again after /),
+    expect.stringMatching(/^\[RESOLVED\] Watchpost: keeping up again after /),
   ]);
   expect(scenario.monitor.openIncidents()).toEqual([]);
 });
@@ -41,12 +41,12 @@ test('a node that sends more than the hub reads is one warning, and one more onc
   await scenario.clock.advance(100_000);
   expect(scenario.channel.subjects).toEqual([]);
   await scenario.clock.advance(600_000);
-  expect(scenario.channel.subjects).toEqual([`[UNREAD] own node budget: ${excess}`]);
+  expect(scenario.channel.subjects).toEqual([`[THROTTLED] nodes: ${excess}`]);
   expect(scenario.monitor.openIncidents()).toMatchObject([{ target: ownBudget, severity: 'warning' }]);
   excess = null;
   await scenario.clock.advance(600_000);
   expect(scenario.channel.subjects.slice(1)).toEqual([
-    expect.stringMatching(/^\[RESOLVED\] own node budget: read again after /),
+    expect.stringMatching(/^\[RESOLVED\] nodes: read in full again after /),
   ]);
 });
 
@@ -68,13 +68,13 @@ test('a node that has more to check than it can manage is one warning, and one m
   expect(scenario.channel.subjects).toEqual([]);
   await scenario.clock.advance(600_000);
   const reason = 'de1 left out 812 checks in the last minute, us1 1 check';
-  expect(scenario.channel.subjects).toEqual([`[OVERLOADED] own node overload: ${reason}`]);
+  expect(scenario.channel.subjects).toEqual([`[OVERLOADED] nodes: ${reason}`]);
   expect(scenario.channel.attempts[0]?.message.content.headline).toBe(`Node de1 is overloaded: ${reason}`);
   expect(scenario.monitor.openIncidents()).toMatchObject([{ target: ownNodeOverload, severity: 'warning' }]);
   nodes = [];
   await scenario.clock.advance(600_000);
   expect(scenario.channel.subjects.slice(1)).toEqual([
-    expect.stringMatching(/^\[RESOLVED\] own node overload: keeping up again after /),
+    expect.stringMatching(/^\[RESOLVED\] nodes: keeping up again after /),
   ]);
   const { headline } = scenario.channel.attempts[1]?.message.content ?? {};
   expect(headline).toMatch(/^Node de1 is keeping up again after /);
