@@ -38,13 +38,13 @@ const project = (
   },
 });
 
-// Whole programs wait for most of their time, so files of the three projects run beside each other, two more than there are
+// Whole programs wait for most of their time, so files of the three projects run beside each other, three more than there are
 // processors. Unit and contract tests compute, and run before them.
 // Tests of a file that are concurrent wait for even more of it; all at once they would start too much.
 const ofPrograms = {
   globalSetup: ['test/support/tested-program.ts'],
   retry,
-  maxWorkers: availableParallelism() + 2,
+  maxWorkers: availableParallelism() + 3,
   maxConcurrency: 3,
   sequence: { groupOrder: 2 },
 };
