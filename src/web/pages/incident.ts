@@ -2,7 +2,7 @@ import { shownNode } from '#checks/index.ts';
 import type { IncidentDetail, PastDelivery, PastVote } from '#history/incidents.ts';
 import type { PastRound } from '#history/reader.ts';
 import { describeDuration, formatSeconds } from '#kernel/units.ts';
-import { isAboutUs, sentenceStart, shownTarget } from '#monitor/judge/incident.ts';
+import { isAboutUs, sentenceStart } from '#monitor/judge/incident.ts';
 import { about, codeLink } from './docs-links.ts';
 import { evidenceSection } from './evidence.ts';
 import { isNeedless, timelineOf } from './incident-timeline.ts';
@@ -57,7 +57,7 @@ export function incidentContent(value: IncidentValue): Markup {
   const isOwn = isAboutUs(target);
   const fact = (name: string, what: Markup | string) => html`<div><dt>${name}</dt><dd>${what}</dd></div>`;
   return html`<div data-part="head"><h1>${state(endedAt === null ? shapeOf(word) : 'up', '')} ${foreign(incidentSentence(value))}</h1>
-<p class="lead">${isOwn ? html`${shownTarget(target)}` : html`<a href="${targetHref(target)}">${target}</a>`}, ${foreign(subject)}</p></div>
+<p class="lead">${isOwn ? nothing : html`<a href="${targetHref(target)}">${target}</a>, `}${foreign(subject)}</p></div>
 <div class="paper" data-part="facts"><dl class="facts">${fact(words.rule, html`${condition}${about('rules', words.rule)}`)}${fact(words.severity, severity)}${fact(isOwn ? words.ownBegan : words.began, moment(startedAt))}${fact(words.opened, moment(openedAt))}${fact(words.ended, endedAt === null ? words.open : moment(endedAt))}${held === null ? nothing : fact(words.held, html`${held}${about('suppression', words.held)}`)}${acknowledged === null ? nothing : fact(words.acknowledged, html`${foreign(acknowledged.why)} ${moment(acknowledged.at)}`)}${silence === null ? nothing : fact(words.silenced, html`${foreign(silence.why)}, ${words.until} ${moment(silence.until)}`)}${incident.exclusions.map(({ from, to, why, target: of }) => fact(words.excluded, html`${foreign(why)}, ${moment(from)} ${words.until} ${moment(to)}${of === null ? ` (${words.allTargets})` : ''}`))}</dl></div>
 ${endedAt === null && mayAct ? actions(incident) : nothing}
 ${isOwn ? nothing : votesOf(incident)}

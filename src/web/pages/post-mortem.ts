@@ -3,7 +3,7 @@ import { evidenceInWords } from '#history/evidence.ts';
 import { singleLine } from '#kernel/text.ts';
 import { describeDuration } from '#kernel/units.ts';
 import { formatTime } from '#kernel/zoned-time.ts';
-import { isAboutUs, shownTarget } from '#monitor/judge/incident.ts';
+import { isAboutUs } from '#monitor/judge/incident.ts';
 import { evidenceTexts } from './evidence-texts.ts';
 import { timelineOf } from './incident-timeline.ts';
 import { incidentSentence, type IncidentValue } from './incident.ts';
@@ -20,7 +20,7 @@ export function postMortemOf(value: Pick<IncidentValue, 'incident' | 'now'>, hre
   return [
     `# ${escaped(incidentSentence(value))}`,
     '',
-    `- **${words.postMortem.target}**: ${escaped(shownTarget(target))}, ${escaped(subject)}`,
+    `- **${words.postMortem.target}**: ${isOwn ? '' : `${escaped(target)}, `}${escaped(subject)}`,
     `- **${words.rule}**: ${escaped(condition)} (${severity})`,
     `- **${isOwn ? words.ownBegan : words.began}**: ${at(startedAt)}`,
     `- **${words.ended}**: ${endedAt === null ? words.open : at(endedAt)}`,

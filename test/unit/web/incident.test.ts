@@ -135,6 +135,7 @@ test('the page of an incident of our own says what is wrong, and has neither vot
   expect(open).toContain(
     'Watchpost is overloaded, for 10h now: 812 rounds of healthy targets left out in the last minute.',
   );
+  expect(open).toContain('<p class="lead"><bdi>Watchpost</bdi></p>');
   expect(open).not.toContain('/targets/');
   expect(open).not.toContain('Votes');
   expect(open).not.toContain('round;');

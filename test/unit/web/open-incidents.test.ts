@@ -55,6 +55,12 @@ test('the worst five lines are shown, critical ones first, known ones last, and 
   expect(text).toContain('<summary>2 more</summary>');
 });
 
+test('an incident about Watchpost itself is named as in messages', () => {
+  const wording = { ...shopDown.wording, word: 'OVERLOADED' };
+  const { shown } = linesOf([open('own overload', { wording, cause: '812 rounds left out' })]);
+  expect(shown).toEqual([expect.stringMatching(/^OVERLOADED Watchpost: 812 rounds left out/)]);
+});
+
 test('without incidents there is nothing', () => {
   expect(linesOf([]).shown).toEqual([]);
 });

@@ -90,3 +90,10 @@ test('a post-mortem is Markdown in which text of a target is no markup', () => {
   expect(text).toContain('[shop/down/1](https://status.example.com/incidents/shop/down/1)');
   expect(text).toContain('## Root cause');
 });
+
+test('a post-mortem about Watchpost itself names what it is about once, and has no votes', () => {
+  const own = { ...incident, target: 'own database', subject: 'the database /data/watchpost.db' };
+  const text = postMortemOf({ incident: own, now: begun }, 'https://status.example.com/incidents/1');
+  expect(text).toContain('**: the database /data/watchpost.db\n');
+  expect(text).not.toContain('| --- |');
+});
