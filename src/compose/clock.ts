@@ -2,6 +2,7 @@ import type { Boot } from '#kernel/boot.ts';
 import type { Clock } from '#kernel/clock.ts';
 import { messageOf } from '#kernel/errors.ts';
 import type { Log } from '#kernel/log.ts';
+import { onTick } from '#kernel/ticks.ts';
 import { dayMs, describeDuration } from '#kernel/units.ts';
 import type { Metrics } from '#metrics/metrics.ts';
 import { ownClock } from '#monitor/judge/incident.ts';
@@ -42,10 +43,10 @@ export function watchClock(options: ClockWatchOptions): Disposable {
   // Since the clock was set forward, until it is set back; null after any other change.
   let ahead: { readonly from: number; readonly byMs: number } | null = null;
   let keptAt = Number.NEGATIVE_INFINITY;
-  let timer = clock.after(lookEveryMs, look);
+  let timer = onTick(clock, lookEveryMs, look);
 
   function look(): void {
-    timer = clock.after(lookEveryMs, look);
+    timer = onTick(clock, lookEveryMs, look);
     const now = { now: clock.now(), up: upMs() };
     const byMs = now.now - before.now - (now.up - before.up);
     const wasAt = before.now;

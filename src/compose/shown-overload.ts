@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { CheckRunner } from '#compose/checking.ts';
 import type { Clock } from '#kernel/clock.ts';
+import { onTick } from '#kernel/ticks.ts';
 import type { ShownOverload } from '#web/pages/overload.ts';
 
 const lookEveryMs = 1_000;
@@ -14,10 +15,10 @@ export function shownOverload(checking: Pick<CheckRunner, 'overload' | 'overload
 /** Looks every second, and calls back when pages have something else to say: rounds may be minutes apart. */
 export function watchOverload(read: () => ShownOverload, clock: Clock, changed: () => void): Disposable {
   let last = read();
-  let timer = clock.after(lookEveryMs, look);
+  let timer = onTick(clock, lookEveryMs, look);
 
   function look(): void {
-    timer = clock.after(lookEveryMs, look);
+    timer = onTick(clock, lookEveryMs, look);
     const now = read();
     if (isDeepStrictEqual(last, now)) return;
     last = now;

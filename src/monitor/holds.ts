@@ -1,5 +1,6 @@
 import type { Clock } from '#kernel/clock.ts';
 import type { Log } from '#kernel/log.ts';
+import { onTick } from '#kernel/ticks.ts';
 import type { Assessor } from './assessment.ts';
 import { isHeldTooLong, statedDoubt } from './suppress/hold-limit.ts';
 import type { Memory } from './judge/decide.ts';
@@ -56,10 +57,10 @@ export function createHolds(options: HoldsOptions): Holds {
   let lookedAt = clock.now();
   // Right after a start it is unknown whether messages get through.
   let cutOffAt = clock.elapsed();
-  let timer = clock.after(lookEveryMs, look);
+  let timer = onTick(clock, lookEveryMs, look);
 
   function look(): void {
-    timer = clock.after(lookEveryMs, look);
+    timer = onTick(clock, lookEveryMs, look);
     if (isCutOff()) cutOffAt = clock.elapsed();
     for (const record of own.review(clock.now())) recorder.note(record);
     const doubted = doubtedIncidents();

@@ -2,6 +2,7 @@ import { type BigIntStats, statSync } from 'node:fs';
 import type { Clock } from '#kernel/clock.ts';
 import { messageOf } from '#kernel/errors.ts';
 import type { Log } from '#kernel/log.ts';
+import { onTick } from '#kernel/ticks.ts';
 
 /** Whether the names that were opened still lead to the files that were opened. */
 export interface FileWatch extends Disposable {
@@ -33,10 +34,10 @@ export function watchFiles({ mustBe, mayCome }: WatchedFiles, { clock, log }: { 
   let seenRightAt = clock.now();
   let trouble: FileTrouble | null = null;
   mayCome.forEach(fileProblem);
-  let timer = clock.after(lookEveryMs, look);
+  let timer = onTick(clock, lookEveryMs, look);
 
   function look(): void {
-    timer = clock.after(lookEveryMs, look);
+    timer = onTick(clock, lookEveryMs, look);
     const message = [...mustBe, ...mayCome].map(fileProblem).find((found) => found !== null) ?? null;
     if (message !== null && trouble?.message !== message)
       log.error({ reason: message }, 'database file was replaced or deleted');

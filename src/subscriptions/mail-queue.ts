@@ -1,6 +1,7 @@
 import { type Clock, deadline } from '#kernel/clock.ts';
 import type { Log } from '#kernel/log.ts';
 import type { Random } from '#kernel/random.ts';
+import { onTick } from '#kernel/ticks.ts';
 import { dayMs } from '#kernel/units.ts';
 import { backoffMs } from '#monitor/notify/backoff.ts';
 import type { DeliveryReceipt } from '#monitor/notify/channel.ts';
@@ -98,7 +99,7 @@ export function startMailQueue(options: MailQueueOptions): MailQueue {
   function schedule(ms: number): void {
     if (stopping.signal.aborted) return;
     timer?.[Symbol.dispose]();
-    timer = clock.after(ms, look);
+    timer = onTick(clock, ms, look);
   }
 
   schedule(0);

@@ -1,5 +1,6 @@
 import type { Clock } from '#kernel/clock.ts';
 import type { Log } from '#kernel/log.ts';
+import { onTick } from '#kernel/ticks.ts';
 import { dayMs } from '#kernel/units.ts';
 import type { SubscriptionMail, SubscriptionNews, SubscriptionStore } from './subscription-store.ts';
 
@@ -109,7 +110,7 @@ export function startPageNews(options: PageNewsOptions): AsyncDisposable {
     } catch (error) {
       log.error({ err: error }, 'cannot write mails to subscribers; retrying');
     }
-    if (!isStopped) timer = clock.after(lookMs, next);
+    if (!isStopped) timer = onTick(clock, lookMs, next);
   }
 
   function next(): void {

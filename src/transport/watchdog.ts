@@ -1,4 +1,5 @@
 import type { Clock } from '#kernel/clock.ts';
+import { onTick } from '#kernel/ticks.ts';
 
 /** Looks again and again whether the other side has said something. */
 export interface Watchdog extends Disposable {
@@ -11,11 +12,11 @@ export interface Watchdog extends Disposable {
  */
 export function startWatchdog(clock: Clock, everyMs: number, onLook: (looks: number) => void): Watchdog {
   let looks = 0;
-  let timer = clock.after(everyMs, look);
+  let timer = onTick(clock, everyMs, look);
 
   function look(): void {
     looks += 1;
-    timer = clock.after(everyMs, look);
+    timer = onTick(clock, everyMs, look);
     onLook(looks);
   }
 

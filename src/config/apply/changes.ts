@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { Clock } from '#kernel/clock.ts';
 import { messageOf, systemCode } from '#kernel/errors.ts';
 import type { Log } from '#kernel/log.ts';
+import { onTick } from '#kernel/ticks.ts';
 import { filesLike, isConfigFile } from '../read/source.ts';
 
 /**
@@ -81,7 +82,7 @@ export function watchForChanges({ clock, log, everyMs, fingerprint, onChange }: 
     void fingerprint()
       .then((found) => before === pauses && !isPaused && compare(found), watchFailed)
       .then(() => {
-        if (!isOver) timer = clock.after(everyMs, look);
+        if (!isOver) timer = onTick(clock, everyMs, look);
       });
   }
 

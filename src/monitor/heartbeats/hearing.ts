@@ -1,4 +1,5 @@
 import type { Clock } from '#kernel/clock.ts';
+import { onTick } from '#kernel/ticks.ts';
 
 /** Whether calls can be heard, and since when without a break. */
 export interface ReceptionState extends Disposable {
@@ -22,7 +23,7 @@ export function createHearing({ clock, connectedSince }: ReceptionOptions): Rece
   let since = clock.now();
   let lastLook = { now: clock.now(), elapsed: clock.elapsed() };
   let isKept = true;
-  let timer = clock.after(tickMs, tick);
+  let timer = onTick(clock, tickMs, tick);
 
   function look(): void {
     const now = clock.now();
@@ -34,7 +35,7 @@ export function createHearing({ clock, connectedSince }: ReceptionOptions): Rece
 
   function tick(): void {
     look();
-    timer = clock.after(tickMs, tick);
+    timer = onTick(clock, tickMs, tick);
   }
 
   return {

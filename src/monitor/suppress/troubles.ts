@@ -1,4 +1,5 @@
 import type { Clock } from '#kernel/clock.ts';
+import { onTick } from '#kernel/ticks.ts';
 import type { Trouble } from './own-incident-kinds.ts';
 
 /** Something of our own that may not work. */
@@ -29,10 +30,10 @@ const lookEveryMs = 1_000;
 /** Looks every second at what is our own, and tells what has not worked for a while once, and once that it works again. */
 export function watchTroubles({ sources, clock, wasReported, report }: TroublesOptions): Disposable {
   const watched = new Map<Trouble['name'], TroubleWatch>();
-  let timer = clock.after(lookEveryMs, look);
+  let timer = onTick(clock, lookEveryMs, look);
 
   function look(): void {
-    timer = clock.after(lookEveryMs, look);
+    timer = onTick(clock, lookEveryMs, look);
     const current = sources();
     for (const [name, watch] of watched) {
       if (current.some((source) => source.name === name)) continue;

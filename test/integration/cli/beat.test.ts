@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, writeFile } from 'node:fs/promises';
+import { mkdtempDisposable, writeFile } from 'node:fs/promises';
 import { createServer, type OutgoingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -211,7 +211,8 @@ test('a command that is not there is a failing run', async () => {
 
 test('a name stands for a file with the address', async () => {
   await using there = await hub();
-  const folder = await mkdtemp(join(tmpdir(), 'watchpost-beats-'));
+  await using beats = await mkdtempDisposable(join(tmpdir(), 'watchpost-beats-'));
+  const folder = beats.path;
   await writeFile(join(folder, 'backup'), `${there.url}\n`);
   expect((await commandHere(['beat', '--beats', folder, 'backup', '--', 'true'])).code).toBe(0);
   expect(there.whats()).toEqual(['/start', '/0']);
@@ -237,7 +238,8 @@ async function commandWith(variables: NodeJS.ProcessEnv, args: readonly string[]
 
 test('the folder of addresses can be in the environment, and an option goes before it', async () => {
   await using there = await hub();
-  const folder = await mkdtemp(join(tmpdir(), 'watchpost-beats-'));
+  await using beats = await mkdtempDisposable(join(tmpdir(), 'watchpost-beats-'));
+  const folder = beats.path;
   await writeFile(join(folder, 'backup'), `${there.url}\n`);
   const well = { code: 0, out: 'well\n', err: '' };
   const usual = ['backup', '--', 'echo', 'well'];

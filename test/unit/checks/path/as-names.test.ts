@@ -1,12 +1,15 @@
-import { mkdtempSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { loadAsNames } from '#checks/path/as-names.ts';
 
+const folder = mkdtempSync(join(tmpdir(), 'watchpost-asn-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
 function file(content: string | Buffer, name = 'names.tsv'): string {
-  const path = join(mkdtempSync(join(tmpdir(), 'watchpost-asn-')), name);
+  const path = join(mkdtempSync(join(folder, 'list-')), name);
   writeFileSync(path, content);
   return path;
 }
