@@ -6,7 +6,6 @@ import { systemRandom } from '#kernel/random.ts';
 import { nameSourcesInStackTraces } from '#kernel/stack-traces.ts';
 import { collectGarbage } from '#kernel/garbage.ts';
 import { createStopWatch, type StopWatch } from '#kernel/stop-watch.ts';
-import { onTick } from '#kernel/ticks.ts';
 import { startAgent } from './agent.ts';
 import type { AgentOptions, NodeMessage, HubMessage } from './ports.ts';
 import { watchTargets } from './watching.ts';
@@ -72,9 +71,9 @@ async function main(port: NonNullable<typeof parentPort>, options: AgentOptions)
   const report = () => {
     stopWatch?.look();
     say({ kind: 'health', health: { ...agent.health(), skipped: watching.skipped } });
-    timer = onTick(systemClock, healthEveryMs, report);
+    timer = systemClock.after(healthEveryMs, report);
   };
-  let timer = onTick(systemClock, healthEveryMs, report);
+  let timer = systemClock.after(healthEveryMs, report);
 
   const close = async () => {
     isClosing = true;

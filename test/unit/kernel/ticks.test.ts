@@ -32,7 +32,7 @@ test('what begins at different moments comes at the same whole seconds, with one
 test.each([
   ['a little too early', -0.9],
   ['late', 140],
-])('timers that come %s change nothing', async (_, byMs) => {
+])('timers that come %s do not shift the next ones', async (_, byMs) => {
   const fake = new FakeClock();
   const clock: Clock = {
     now: () => fake.now(),
