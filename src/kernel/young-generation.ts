@@ -1,6 +1,7 @@
 import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8';
 import type { Clock } from './clock.ts';
 import { collectGarbage, limitGarbage } from './garbage.ts';
+import { onTick } from './ticks.ts';
 
 // What waits a second to be stored with others is dead before it counts as old.
 const wantedBytes = 4e6;
@@ -8,8 +9,9 @@ const wantedBytes = 4e6;
 const wantedOfManyBytes = 16e6;
 // At the start of a program so much lives on that the room would grow at once to the most there can be.
 const afterMs = 30_000;
-const lookEveryMs = 100;
-const mostLooks = 100;
+const shortestLookMs = 100;
+const longestLookMs = 1_000;
+const lookingMs = 10_000;
 // A full collection shrinks it again where little is made at the time.
 const againMs = 60_000;
 // Where much comes in, a small room costs more than all else.
@@ -43,16 +45,22 @@ export function widenYoungGeneration(clock: Clock): Disposable {
   let timer = clock.after(wanted === wantedBytes ? afterMs : 0, begin);
 
   function begin(): void {
-    if (isNarrow()) setFlagsFromString('--semi-space-growth-factor=2');
-    look(mostLooks);
+    const space = youngSpace();
+    if (!isNarrow(space)) return end();
+    setFlagsFromString('--semi-space-growth-factor=2');
+    wait(lookingMs, shortestLookMs, space);
   }
 
-  // A thread that makes next to nothing does not fill the room that it has, and gets no more.
-  function look(left: number): void {
-    if (left > 0 && isNarrow()) {
-      timer = clock.after(lookEveryMs, () => look(left - 1));
-      return;
-    }
+  function wait(leftMs: number, ms: number, last: YoungSpace): void {
+    timer = onTick(clock, ms, () => {
+      const space = youngSpace();
+      // A thread that makes next to nothing does not fill the room that it has, and gets no more.
+      if (leftMs <= ms || !isNarrow(space)) end();
+      else wait(leftMs - ms, nextLookMs(last, space, ms), space);
+    });
+  }
+
+  function end(): void {
     setFlagsFromString('--semi-space-growth-factor=1');
     timer = clock.after(wanted === wantedBytes ? againMs : soonMs, begin);
   }
@@ -69,7 +77,27 @@ export function widenYoungGeneration(clock: Clock): Disposable {
   };
 }
 
-function isNarrow(): boolean {
+/** How long to wait, in milliseconds, after two looks `sinceMs` apart: the room grows with each collection, and shall not grow twice unseen. */
+export function nextLookMs(last: YoungSpace, now: YoungSpace, sinceMs: number): number {
+  const made = now.used - last.used;
+  const wasCollected = made < 0;
+  if (wasCollected) return shortestLookMs;
+  if (made === 0) return longestLookMs;
+  const fullInMs = (now.available * sinceMs) / made;
+  return Math.min(Math.max(fullInMs, shortestLookMs), longestLookMs);
+}
+
+/** The room for new objects of this thread, in bytes. */
+export interface YoungSpace {
+  readonly used: number;
+  readonly available: number;
+}
+
+function youngSpace(): YoungSpace {
   const space = getHeapSpaceStatistics().find(({ space_name: name }) => name === 'new_space');
-  return space !== undefined && space.space_used_size + space.space_available_size < wanted;
+  return { used: space?.space_used_size ?? 0, available: space?.space_available_size ?? Number.POSITIVE_INFINITY };
+}
+
+function isNarrow({ used, available }: YoungSpace): boolean {
+  return used + available < wanted;
 }

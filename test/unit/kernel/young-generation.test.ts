@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
-import { widenYoungGeneration } from '#kernel/young-generation.ts';
+import { nextLookMs, widenYoungGeneration } from '#kernel/young-generation.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 
 const child = new URL('../../support/young-generation-child.ts', import.meta.url).pathname;
@@ -25,4 +25,18 @@ test('nothing is looked at any more once it is stopped', async () => {
   expect(clock.pending).toBe(1);
   widening[Symbol.dispose]();
   expect(clock.pending).toBe(0);
+});
+
+test('the next look is before the room is full again, and a thread that makes little is looked at each second', () => {
+  const empty = { used: 0, available: 1_000_000 };
+  expect(nextLookMs(empty, { used: 200_000, available: 800_000 }, 100)).toBe(400);
+  expect(nextLookMs(empty, { used: 900_000, available: 100_000 }, 100)).toBe(100);
+  expect(nextLookMs(empty, { used: 20_000, available: 980_000 }, 100)).toBe(1_000);
+  expect(nextLookMs(empty, empty, 1_000)).toBe(1_000);
+  expect(nextLookMs({ used: 5, available: 0 }, { used: 5, available: 0 }, 100)).toBe(1_000);
+});
+
+test('after a collection the next look is soon', () => {
+  const full = { used: 900_000, available: 100_000 };
+  expect(nextLookMs(full, { used: 300_000, available: 700_000 }, 1_000)).toBe(100);
 });
