@@ -80,7 +80,11 @@ function actions({ id, target, acknowledged }: IncidentDetail): Markup {
     acknowledged !== null
       ? nothing
       : html`<form class="paper ask" method="post" action="/actions/acknowledge"><input type="hidden" name="incident" value="${id}"><div><label for="why">${words.acknowledge}</label><input type="text" id="why" name="why" required maxlength="200" placeholder="${words.whyAcknowledge}"><p class="hint">${words.acknowledgeHint}</p></div><div><button>${words.acknowledgeButton}</button></div></form>`;
-  return html`<div class="cols" data-part="actions">${acknowledge}<form class="paper ask" method="post" action="/actions/silence"><input type="hidden" name="incident" value="${id}"><input type="hidden" name="target" value="${target}"><div><label for="for">${words.silence}</label><div class="row"><select id="for" name="for">${['1h', '4h', '1d', '7d'].map((one) => html`<option>${one}</option>`)}</select></div></div><div><label for="because">${words.because}</label><input type="text" id="because" name="why" required maxlength="200"></div><div><button class="quiet">${words.silenceButton}</button></div></form></div>`;
+  // A silence is of targets.
+  const silence = isAboutUs(target)
+    ? nothing
+    : html`<form class="paper ask" method="post" action="/actions/silence"><input type="hidden" name="incident" value="${id}"><input type="hidden" name="target" value="${target}"><div><label for="for">${words.silence}</label><div class="row"><select id="for" name="for">${['1h', '4h', '1d', '7d'].map((one) => html`<option>${one}</option>`)}</select></div></div><div><label for="because">${words.because}</label><input type="text" id="because" name="why" required maxlength="200"></div><div><button class="quiet">${words.silenceButton}</button></div></form>`;
+  return html`<div class="cols" data-part="actions">${acknowledge}${silence}</div>`;
 }
 
 function voteTable(votes: readonly PastVote[]): Markup {

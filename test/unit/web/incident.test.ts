@@ -139,6 +139,11 @@ test('the page of an incident of our own says what is wrong, and has neither vot
   expect(open).not.toContain('/targets/');
   expect(open).not.toContain('Votes');
   expect(open).not.toContain('round;');
+  const actions = String(
+    incidentContent({ now: begun, incident: { ...incident, ...own }, rounds: [], silence: null, mayAct: true }),
+  );
+  expect(actions).toContain('action="/actions/acknowledge"');
+  expect(actions).not.toContain('action="/actions/silence"');
   expect(pageOf({ ...own, endedAt: begun + 60 * minute, closing: 'recovered' }, [])).toContain(
     'Watchpost was overloaded, for 1h: 812 rounds',
   );
