@@ -12,10 +12,13 @@ export interface Clock {
 
 const longestTimerMs = 2 ** 31 - 1;
 
-/** The machine's clock. Its timers keep the process alive. */
+// `performance` counts from the start of a thread.
+const bootedMs = Number(process.hrtime.bigint()) / 1e6 - performance.now();
+
+/** The machine's clock. Its timers keep the process alive, and its elapsed time is the same in all threads. */
 export const systemClock: Clock = {
   now: () => Date.now(),
-  elapsed: () => performance.now(),
+  elapsed: () => bootedMs + performance.now(),
   after: (ms, action) => setTimeout(action, Math.min(Math.max(ms, 0), longestTimerMs)),
 };
 

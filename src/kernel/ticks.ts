@@ -13,8 +13,8 @@ const ticksOf = new WeakMap<Clock, Ticks>();
 
 /**
  * Calls `action` once, at a whole second of the monotonic clock: the last one that is at most `ms` milliseconds away, or the next one.
- * All such calls on one clock share a timer, because waking up is most of what an idle program costs. For periodic tasks that may run
- * up to a second early; less than a second is waited as by `after`.
+ * All such calls on one clock share a timer, because waking up is most of what an idle program costs, and the threads of a process
+ * come at the same moments. For periodic tasks that may run up to a second early; less than a second is waited as by `after`.
  */
 export function onTick(clock: Clock, ms: number, action: () => void): Disposable {
   if (ms < everyMs) return clock.after(ms, action);

@@ -1,6 +1,7 @@
 import { flushCompileCache } from 'node:module';
 import { parentPort, workerData } from 'node:worker_threads';
 import { systemClock } from '#kernel/clock.ts';
+import { onTick } from '#kernel/ticks.ts';
 import { createPunctualClock } from '#kernel/punctual.ts';
 import { systemRandom } from '#kernel/random.ts';
 import { nameSourcesInStackTraces } from '#kernel/stack-traces.ts';
@@ -71,9 +72,9 @@ async function main(port: NonNullable<typeof parentPort>, options: AgentOptions)
   const report = () => {
     stopWatch?.look();
     say({ kind: 'health', health: { ...agent.health(), skipped: watching.skipped } });
-    timer = systemClock.after(healthEveryMs, report);
+    timer = onTick(systemClock, healthEveryMs, report);
   };
-  let timer = systemClock.after(healthEveryMs, report);
+  let timer = onTick(systemClock, healthEveryMs, report);
 
   const close = async () => {
     isClosing = true;

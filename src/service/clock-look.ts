@@ -1,4 +1,5 @@
 import { type Clock, clockJitterMs } from '#kernel/clock.ts';
+import { onTick } from '#kernel/ticks.ts';
 
 /** What the clocks of this process say since they were looked at last. */
 export interface ClockState {
@@ -38,6 +39,7 @@ export class ClockLook {
   readonly #sources: TimeSources;
   #lookedAt: { readonly now: number; readonly up: number; readonly elapsed: number; readonly busy: number };
   #setBacks = 0;
+  #wasLate = false;
 
   constructor(clock: Clock, everyMs: number, sources: TimeSources = {}) {
     this.#clock = clock;
@@ -68,14 +70,23 @@ export class ClockLook {
     const passedMs = elapsed - before.elapsed;
     const isSetBack = now < before.now - clockJitterMs;
     if (isSetBack) this.#setBacks += 1;
+    this.#wasLate = passedMs > 1.1 * this.#everyMs;
     return {
       now,
       isSetBack,
       isSetForward: now - before.now - (up - before.up) > heldUpMs,
       wasAway: this.#isLong(up - before.up),
       wasBusy: busy - before.busy > busyShare * passedMs,
-      isLate: passedMs > 1.1 * this.#everyMs,
+      isLate: this.#wasLate,
     };
+  }
+
+  /**
+   * Calls `action` once, after `ms` or at the tick before (`onTick`); if the last look came late, not before `ms` are over: a tick could
+   * come before what has arrived meanwhile is read.
+   */
+  next(ms: number, action: () => void): Disposable {
+    return this.#wasLate ? this.#clock.after(ms, action) : onTick(this.#clock, ms, action);
   }
 
   #isLong(ms: number): boolean {

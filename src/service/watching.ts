@@ -186,16 +186,16 @@ export class WatchService implements Disposable {
   }
 
   #tick(): void {
+    const { clock } = this.#options;
     const wasHeldUp = this.#lookAtClock();
     this.#ticking = null;
-    if (this.#lookAtNodes() || this.#isDirty || this.#slots.isDue(this.#options.clock.now())) this.#assign();
+    if (this.#lookAtNodes() || this.#isDirty || this.#slots.isDue(clock.now())) this.#assign();
     // Results that have arrived meanwhile are read before a node is given up.
     const act = (place: TargetWatch) => this.#places.get(place.name) === place && this.#judge(place);
-    if (!wasHeldUp && !this.#timed.look(this.#options.clock, act))
-      this.#ticking = this.#options.clock.after(0, () => this.#tick());
+    if (!wasHeldUp && !this.#timed.look(clock, act)) this.#ticking = clock.after(0, () => this.#tick());
     this.#catchUp.look(() => [...this.#places.values()].map(({ rounds }) => rounds));
     this.#storedRounds.forget();
-    if (this.#places.size > 0) this.#ticking ??= this.#options.clock.after(this.#catchUp.lookMs(), () => this.#tick());
+    if (this.#places.size > 0) this.#ticking ??= this.#clockLook.next(this.#catchUp.lookMs(), () => this.#tick());
   }
 
   // Whether this thread was held up until now.

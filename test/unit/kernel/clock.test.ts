@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { Worker } from 'node:worker_threads';
 import { expect, test } from 'vitest';
 import {
   type Clock,
@@ -247,4 +249,15 @@ test('a timer of the machine beyond what Node can count does not fire at once', 
   using _ = systemClock.after(2 ** 40, () => (fired = true));
   await sleep(systemClock, 5, never);
   expect(fired).toBe(false);
+});
+
+test('the elapsed time is the same in all threads, so that they can wake at the same moments', async () => {
+  const clock = new URL('../../../src/kernel/clock.ts', import.meta.url).href;
+  const source = `import(${JSON.stringify(clock)}).then(({ systemClock }) => {
+    require('node:worker_threads').parentPort.postMessage(systemClock.elapsed());
+  });`;
+  const before = systemClock.elapsed();
+  const [during] = (await once(new Worker(source, { eval: true }), 'message')) as [number];
+  expect(during).toBeGreaterThan(before);
+  expect(during).toBeLessThan(systemClock.elapsed());
 });

@@ -66,3 +66,19 @@ test('a machine that sleeps is away, also where it is not known for how long it 
     expect(process.isOverdue()).toBe(false);
   }
 });
+
+test('the next look comes with the tick, but after one that was late a whole second later', async () => {
+  const clock = new FakeClock();
+  const clockLook = new ClockLook(clock, second);
+  const came: number[] = [];
+  const look = () => {
+    clockLook.look();
+    came.push(clock.elapsed());
+    clockLook.next(second, look);
+  };
+  clockLook.next(second, look);
+  await clock.advance(1_800);
+  clock.hold(900);
+  await clock.advance(3_400);
+  expect(came).toEqual([1_000, 2_700, 3_700, 4_000, 5_000, 6_000]);
+});
