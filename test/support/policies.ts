@@ -7,3 +7,6 @@ export const alone: DeliveryPolicy = {
   remindMs: [],
   zone: 'UTC',
 };
+
+/** Incidents of half a minute share a message. */
+export const grouped: DeliveryPolicy = { ...alone, grouping: { waitMs: 30_000, intervalMs: 300_000 } };

@@ -7,8 +7,8 @@ import type { DeliveryOutcomes } from './delivery-outcomes.ts';
 
 /** The deliveries that are due by now, whatever the clock has done. */
 export interface DueDeliveries {
-  /** Everything that is unsettled for the recipients who have something due. Throws what the store throws. */
-  read(): readonly PendingDelivery[];
+  /** Everything that is unsettled for the recipients who have something due by `now`. Throws what the store throws. */
+  read(now: number): readonly PendingDelivery[];
   /** A message about these is on its way: they need no special treatment any more. */
   begun(ids: readonly number[]): void;
   /** The other side refused these for good: they wait for their own time, whatever else gets through. */
@@ -61,11 +61,10 @@ export function createDueDeliveries({ store, outcomes, clock, isSilenced }: DueD
   return {
     // If the wall clock was set back, due times lie too late by as much; over a restart it is unknown how much. So each waiting
     // delivery is then tried once at once, except for reminders that were never due.
-    read() {
-      const ahead = clock.now() - clock.elapsed();
+    read(now) {
+      const ahead = now - clock.elapsed();
       if (ahead < wallAhead - clockStepMs) isEverythingDue = true;
       wallAhead = ahead;
-      const now = clock.now();
       const settled = outcomes.settledIds();
       const isAnyOverdue = isEverythingDue || overdue.size + awake.size + hastened.size > 0;
       const rows = store

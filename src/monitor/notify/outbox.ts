@@ -121,9 +121,10 @@ export function createOutbox(options: OutboxOptions): Outbox {
     try {
       outcomes.storeUnstored();
       remember();
-      queues.fill(due.read());
+      const readAt = clock.now();
+      queues.fill(due.read(readAt));
       startSending();
-      if (running.size === 0 && !outcomes.hasUnstored) napMs = untilNext();
+      if (running.size === 0 && !outcomes.hasUnstored) napMs = untilNext(readAt);
       if (isRemembered) complaint.over();
     } catch (error) {
       complaint.report(error);
@@ -143,10 +144,10 @@ export function createOutbox(options: OutboxOptions): Outbox {
     }
   }
 
-  function untilNext(): number {
-    const now = clock.now();
-    const next = Math.min(store.nextDeliveryAt(now) ?? Number.POSITIVE_INFINITY, queues.nextAt());
-    return Math.min(Math.max(next - now, shortestNapMs), longestNapMs);
+  // What has become due since it was read was not read.
+  function untilNext(readAt: number): number {
+    const next = Math.min(store.nextDeliveryAt(readAt) ?? Number.POSITIVE_INFINITY, queues.nextAt());
+    return Math.min(Math.max(next - clock.now(), shortestNapMs), longestNapMs);
   }
 
   function startSending(): boolean {

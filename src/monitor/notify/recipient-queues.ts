@@ -38,7 +38,7 @@ export interface RecipientQueues {
   release(dispatch: MessageDispatch): void;
   /** A message went out: it counts for what may follow. `ageMs` is how long ago. */
   remember(address: QueueAddress, message: Omit<SentBefore, 'at'>, ageMs: number): void;
-  /** The wall time of the earliest message that cannot be taken yet, or Infinity. */
+  /** The wall time of the earliest message: now if one has become due since something was taken, Infinity if there is none. */
   nextAt(): number;
 }
 
@@ -163,7 +163,7 @@ export function createRecipientQueues({ clock, concurrency, policyOf }: Recipien
     },
     nextAt() {
       const nexts = [...waiting].map(([key, queue]) => nextOf(key, queue));
-      return Math.min(...nexts.map((one) => (one.kind === 'wait' ? one.until : Number.POSITIVE_INFINITY)));
+      return Math.min(...nexts.map((one) => (one.kind === 'wait' ? one.until : clock.now())));
     },
   };
 }

@@ -5,7 +5,7 @@ import { FakeClock } from '../../../support/fake-clock.ts';
 import { delivery, shopBack, shopDown } from '../../../support/incidents.ts';
 import { MemoryDeliveries } from '../../../support/memory-deliveries.ts';
 import { memoryLog } from '../../../support/memory-log.ts';
-import { alone } from '../../../support/policies.ts';
+import { alone, grouped } from '../../../support/policies.ts';
 import {
   accepted,
   hang,
@@ -67,6 +67,38 @@ function addIncidents(count: number, recipient: string, firstId: number): void {
 }
 
 describe('the outbox', () => {
+  test('sends what becomes due while the store is read as soon as it is asked again', async () => {
+    outbox.start();
+    await clock.advance(second);
+    const dueAt = clock.now() + 5;
+    store.add(shopDown, delivery({ createdAt: dueAt, nextAttemptAt: dueAt }));
+    const read = store.dueDeliveries.bind(store);
+    store.dueDeliveries = (...asked) => {
+      const rows = read(...asked);
+      clock.hold(20);
+      return rows;
+    };
+    outbox.wake();
+    await clock.advance(200);
+    expect(email.subjects).toHaveLength(1);
+  });
+
+  test('sends a group that becomes due while it is looked for as soon as it is looked for again', async () => {
+    outbox = open({
+      policyOf: () => {
+        clock.hold(1);
+        return grouped;
+      },
+    });
+    outbox.start();
+    const readyAt = clock.now() + 30 * second;
+    store.add(shopDown, delivery({ createdAt: clock.now(), nextAttemptAt: clock.now() }));
+    await clock.advance(readyAt - 2 - clock.now());
+    outbox.wake();
+    await clock.advance(200);
+    expect(email.subjects).toHaveLength(1);
+  });
+
   test('reads the store a few times only if a hundred rounds of a large outage wake it, and at the latest after two seconds', async () => {
     const read = store.dueDeliveries.bind(store);
     store.dueDeliveries = (...asked) => {

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { createRecipientQueues, deliveriesOf, type MessageDispatch } from '#monitor/notify/recipient-queues.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 import { delivery, shopDown } from '../../../support/incidents.ts';
-import { alone } from '../../../support/policies.ts';
+import { alone, grouped } from '../../../support/policies.ts';
 
 const recipients = ['a@example.com', 'b@example.com', 'c@example.com'];
 
@@ -53,6 +53,19 @@ test('what waits behind a message is next when that is over, but for what is abo
   const second = queues.take();
   expect(second === null ? null : idsOf(second)).toEqual([9]);
   expect(queues.take()).toBeNull();
+});
+
+test('the earliest message is due now if it has become due since it was looked for', () => {
+  const clock = new FakeClock();
+  const queues = createRecipientQueues({ clock, concurrency: 4, policyOf: () => grouped });
+  expect(queues.nextAt()).toBe(Number.POSITIVE_INFINITY);
+  const readyAt = clock.now() + 30_000;
+  queues.fill(rowsAt(clock.now()));
+  expect(queues.nextAt()).toBe(readyAt);
+  clock.hold(29_999);
+  expect(queues.take()).toBeNull();
+  clock.hold(1);
+  expect(queues.nextAt()).toBe(readyAt);
 });
 
 const inOrder = <Row>(...rows: readonly Row[]) => rows;
