@@ -11,7 +11,8 @@ import type { EvidenceGatherer, EvidenceSettings } from '#monitor/evidence/gathe
 import type { EvidenceCollector } from '#monitor/evidence/collector.ts';
 import { createEvidenceCollector } from '#monitor/evidence/gathering.ts';
 import type { SharedCauses } from '#monitor/evidence/shared-causes.ts';
-import { type Incident, isAboutUs, voteTable } from '#monitor/judge/incident.ts';
+import { isAboutUs, voteTable } from '#monitor/judge/incident.ts';
+import type { EvidenceReader } from '#monitor/notify/evidence-lines.ts';
 import type { Board } from '#web/state/board.ts';
 
 // The part of compose.ts that is about evidence: nodes gather it as they run checks.
@@ -111,13 +112,13 @@ interface EvidenceReaderOptions {
  * What evidence says of an incident, for messages: its own, or else what targets that failed at the same time have in common. They go out without
  * it if it cannot be read.
  */
-export function createEvidenceReader({ store, sharedCauses, inForce, log }: EvidenceReaderOptions) {
-  return (incident: Incident): readonly string[] => {
+export function createEvidenceReader({ store, sharedCauses, inForce, log }: EvidenceReaderOptions): EvidenceReader {
+  return (incident, isOneOfMany) => {
     const { id, target } = incident;
     try {
       const evidence = store.evidenceOf(id);
-      const own = evidenceInWords(evidence);
       const isExamined = evidence.some(({ document }) => document !== null);
+      const own = isExamined || !isOneOfMany ? evidenceInWords(evidence) : [];
       if (isExamined || isAboutUs(target) || !isEnabledFor(target, inForce())) return own;
       const shared = sharedCauses.sharedBy(incident);
       return shared === null ? own : [shared];

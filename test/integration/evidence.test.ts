@@ -60,6 +60,40 @@ notify:
   expect(await (await fetch(`${url}/incidents/${id}.md`)).text()).toMatch(/## Evidence\n\n- .*refuses TCP port/);
 });
 
+test.concurrent('a mail about sixty targets says what was found at those that were examined, and nothing about the others', async () => {
+  await using target = await startHttpTarget();
+  await target.stop();
+  const { host } = new URL(target.url);
+  await using smtp = await startSmtp();
+  await using program = await createProgram();
+  const targets = Array.from({ length: 60 }, (_, index) => `  t${index}: { check: tcp, host: "${host}" }`);
+  const { url } = await program.start(`
+data: watchpost.db
+http: { listen: 127.0.0.1:0 }
+smtp: { url: "smtp://127.0.0.1:${smtp.port}", from: alerts@example.com }
+nodes: { de1: {} }
+defaults: { every: 2s }
+targets:
+${targets.join('\n')}
+notify:
+  ops: { email: { to: [ops@example.com] }, group_wait: 10s }
+`);
+  const [sent] = await smtp.mails(1);
+  expect(sent?.mail.subject).toMatch(/^\[DOWN\] 60 targets are down/);
+  expect(sent?.mail.text).toMatch(refused);
+  expect(sent?.mail.text).not.toContain('No evidence');
+
+  const rows = query(program.database, 'SELECT id FROM incidents');
+  const pages = rows.map(async ({ id }) => (await fetch(`${url}/incidents/${String(id)}.md`)).text());
+  const saying = (words: RegExp) => (page: string) => words.test(page);
+  const all = await Promise.all(pages);
+  const examined = all.filter(saying(refused)).length;
+  expect(examined).toBeGreaterThanOrEqual(5);
+  // Some may have begun before there were so many.
+  expect(examined).toBeLessThanOrEqual(50);
+  expect(all.filter(saying(/targets fail together, and others were chosen/))).toHaveLength(60 - examined);
+});
+
 test.concurrent('a daemon that is killed while evidence is gathered gathers it after the restart, once', async () => {
   await using silent = await tcpServer(() => {});
   await using program = await createProgram();

@@ -12,7 +12,7 @@ import {
   shownTarget,
   type VoteLine,
 } from '../judge/incident.ts';
-import { evidenceOf } from './evidence-lines.ts';
+import { type EvidenceReader, evidenceOf } from './evidence-lines.ts';
 import { type ContentTable, type Tone, verdictTable, voteTables } from './content-tables.ts';
 import type { MessagePart } from './message-part.ts';
 import { delay, doubtsOf, suppressionRemarks, lateness, unreachedRemarks, wasInDoubt, withDoubt } from './remarks.ts';
@@ -31,7 +31,7 @@ export interface ContentOptions {
   /** The votes of the last round of an open incident's target, if they are known. */
   readonly seenNow?: ((incident: Incident) => readonly VoteLine[] | null) | undefined;
   /** What evidence says of the cause of an incident, in sentences, as far as it is known by now. */
-  readonly evidenceOf?: ((incident: Incident) => readonly string[]) | undefined;
+  readonly evidenceOf?: EvidenceReader | undefined;
   /** What is left of the budget of an incident's target at this moment; null if it has no objective. */
   readonly budgetOf?: ((incident: Incident) => BudgetLeft | null) | undefined;
   /** What this hub says of itself in every message at this moment, a sentence; null if nothing. */

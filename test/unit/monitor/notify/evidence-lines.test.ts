@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { webhookBodyOf } from '#channels/webhook-body.ts';
+import type { Incident } from '#monitor/judge/incident.ts';
 import { composeMessage } from '#monitor/notify/compose-message.ts';
 import { contentOf } from '#monitor/notify/content.ts';
 import { delivery, shopBack, shopDown } from '../../../support/incidents.ts';
@@ -36,6 +37,25 @@ test('of several incidents each is named with its first line, those that are ali
   const { content } = composeMessage([...parts], options);
   expect(content.remarks[0]).toBe('shop, blog: Packets from de1 end at 198.51.100.9.');
   expect(content.evidence).toHaveLength(1);
+});
+
+test('what is read for a message is told whether the incident is one of many', () => {
+  const asked: [string, boolean][] = [];
+  const evidenceOf = ({ target }: Incident, isOneOfMany: boolean) => {
+    asked.push([target, isOneOfMany]);
+    return [];
+  };
+  const other = { ...shopDown, id: 'blog/down/1', target: 'blog' };
+  composeMessage([part(shopDown, [opened])], { ...utc, evidenceOf });
+  composeMessage([part(shopDown, [opened]), part(other, [{ ...opened, incidentId: other.id }])], {
+    ...utc,
+    evidenceOf,
+  });
+  expect(asked).toEqual([
+    ['shop', false],
+    ['shop', true],
+    ['blog', true],
+  ]);
 });
 
 test('of many incidents those without evidence are left out, and what most have in common comes first', () => {
