@@ -34,10 +34,12 @@ export function acknowledge(
   id: string,
   acknowledged: NonNullable<Incident['acknowledged']>,
 ): RoundRecord | null {
-  const [target, memory] = [...memories].find(([, { openIncidents }]) => openIncidents.has(id)) ?? [];
-  const known = memory?.openIncidents.get(id);
-  if (target === undefined || memory === undefined || known === undefined) return own.acknowledge(id, acknowledged);
-  const incident = { ...known, acknowledged };
-  memories.set(target, { ...memory, openIncidents: new Map(memory.openIncidents).set(id, incident) });
-  return { target, dueAt: acknowledged.at, votes: [], states: [], incidents: [incident], deliveries: [] };
+  for (const [target, memory] of memories) {
+    const known = memory.openIncidents.get(id);
+    if (known === undefined) continue;
+    const incident = { ...known, acknowledged };
+    memories.set(target, { ...memory, openIncidents: new Map(memory.openIncidents).set(id, incident) });
+    return { target, dueAt: acknowledged.at, votes: [], states: [], incidents: [incident], deliveries: [] };
+  }
+  return own.acknowledge(id, acknowledged);
 }

@@ -62,29 +62,48 @@ export function acknowledgeRoutes(routes: AcknowledgeRoutes): FastifyPluginAsync
     app.get<{ Params: { token: string } }>(`${acknowledgePath}:token`, (request, reply) => {
       const found = find(routes, request.params.token);
       if ('status' in found) return show(request, reply, found);
-      const text = `${inWords(found.incidents)} No more notifications are sent for it until it is resolved.`;
+      const about = found.incidents.length === 1 ? 'it' : 'them';
+      const text = `${inWords(found.incidents)} No more notifications are sent about ${about} until ${untilOver(found)}.`;
       return show(request, reply, { status: 200, title: 'Acknowledge', text, button: 'I know of it' });
     });
     app.post<{ Params: { token: string } }>(`${acknowledgePath}:token`, async (request, reply) => {
       const found = find(routes, request.params.token);
       if ('status' in found) return show(request, reply, found);
-      let done = 0;
-      for (const { id } of found.incidents) {
-        try {
-          await routes.acknowledge(id, `by ${found.recipient}, through the link in a message`);
-          done += 1;
-        } catch (error) {
-          // It is over by now.
-          if (!(error instanceof WatchpostError && error.code === 'usage')) throw error;
-        }
-      }
-      if (done === 0) return show(request, reply, over);
-      const targets = [...new Set(found.incidents.map(({ target }) => target))];
-      const text = `Thank you. No more notifications are sent for ${named(targets)} until it is resolved.`;
+      if ((await acknowledgeAll(routes, found)) === 0) return show(request, reply, over);
+      const names = [...new Set(found.incidents.map(nameInSentences))];
+      const text = `Thank you. No more notifications are sent about ${named(names)} until ${untilOver(found)}.`;
       return show(request, reply, { status: 200, title: 'Acknowledged', text });
     });
   };
 }
+
+// They share a transaction, and other requests are answered in between.
+const mostAtOnce = 100;
+
+/** How many were acknowledged; the others are over by now. */
+async function acknowledgeAll(
+  routes: Pick<AcknowledgeRoutes, 'acknowledge'>,
+  { incidents, recipient }: AcknowledgedIncidents,
+): Promise<number> {
+  const acknowledgeOne = async ({ id }: Incident): Promise<number> => {
+    try {
+      await routes.acknowledge(id, `by ${recipient}, through the link in a message`);
+      return 1;
+    } catch (error) {
+      if (error instanceof WatchpostError && error.code === 'usage') return 0;
+      throw error;
+    }
+  };
+  let done = 0;
+  for (let from = 0; from < incidents.length; from += mostAtOnce) {
+    const some = await Promise.all(incidents.slice(from, from + mostAtOnce).map(acknowledgeOne));
+    done += some.reduce((sum, one) => sum + one, 0);
+  }
+  return done;
+}
+
+const untilOver = ({ incidents }: AcknowledgedIncidents) =>
+  incidents.length === 1 ? 'it is resolved' : 'they are resolved';
 
 const mostNamed = 10;
 

@@ -248,7 +248,7 @@ export const incidentTexts = {
   id: 'Name of this incident:',
   acknowledge: 'Acknowledge',
   whyAcknowledge: 'what is known or done',
-  acknowledgeHint: 'No more notifications are sent for it until it is resolved.',
+  acknowledgeHint: 'No more notifications are sent about it until it is resolved.',
   acknowledgeButton: 'Acknowledge',
   silence: 'Silence the target for',
   because: 'Why',

@@ -1,9 +1,12 @@
+import { setImmediate as turn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
+import { WatchpostError } from '#kernel/errors.ts';
 import { createControls } from '#monitor/controls.ts';
 import { createAcknowledgements } from '#monitor/notify/acknowledgement.ts';
 import { loadAssets } from '#web/assets/assets.ts';
 import { acknowledgePath, acknowledgeRoutes } from '#web/pages/acknowledge.ts';
 import { createSite } from '#web/pages/site.ts';
+import { shopDown } from '../../support/incidents.ts';
 import { serveWeb } from '../../support/web.ts';
 import { type Scenario, startScenario, target } from '../../support/scenario.ts';
 import { seededRandom } from '../../support/seeded-random.ts';
@@ -114,10 +117,53 @@ test('a link of a message about several incidents acknowledges all of them', asy
   expect(links.read(token)).toEqual({ message: 'a message', ...to });
   const shown = await ask('GET', token);
   expect(shown).toMatchObject({ status: 200, page: expect.stringMatching(/2 incidents: (?:shop|blog) is down/) });
-  expect(await ask('POST', token)).toMatchObject({ status: 200, page: expect.stringContaining('Thank you') });
+  expect(shown.page).toContain('No more notifications are sent about them until they are resolved.');
+  const { status, page } = await ask('POST', token);
+  expect(status).toBe(200);
+  expect(page).toMatch(/No more notifications are sent about (?:shop, blog|blog, shop) until they are resolved\./);
   expect(scenario.monitor.openIncidents().map(({ acknowledged }) => acknowledged?.why)).toEqual(
     Array(2).fill('by <ops@example.com>, through the link in a message'),
   );
   expect((await ask('POST', token)).status).toBe(410);
   expect((await ask('GET', links.tokenForAll('another message', to))).status).toBe(410);
+});
+
+test('a thousand incidents are acknowledged a hundred at a time, without those that are over meanwhile', async () => {
+  const incidents = Array.from({ length: 1_000 }, (_, index) => ({
+    ...shopDown,
+    id: `t${index}/down/1`,
+    target: `t${index}`,
+  }));
+  const acknowledged: string[] = [];
+  let [running, most] = [0, 0];
+  const server = await serveWeb({
+    plugins: [
+      acknowledgeRoutes({
+        site: createSite({ assets: await loadAssets(), places: [], service: null }),
+        read: (token) => links.read(token),
+        openIncidents: () => incidents,
+        incidentsOf: () => incidents.map(({ id }) => id),
+        async acknowledge(id) {
+          most = Math.max(most, (running += 1));
+          await turn();
+          running -= 1;
+          if (id === 't7/down/1') throw new WatchpostError('usage', 'there is no open incident t7/down/1');
+          acknowledged.push(id);
+          return shopDown;
+        },
+      }),
+    ],
+  });
+  try {
+    const token = links.tokenForAll('a message', to);
+    const url = `http://127.0.0.1:${server.addr().port}${acknowledgePath}${token}`;
+    const response = await fetch(url, { method: 'POST' });
+    expect(await response.json()).toMatchObject({
+      message: expect.stringContaining('t9, 990 more until they are resolved'),
+    });
+    expect(acknowledged).toHaveLength(999);
+    expect(most).toBe(100);
+  } finally {
+    await server.close();
+  }
 });
