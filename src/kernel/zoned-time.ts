@@ -10,9 +10,11 @@ export function formatTime(at: number, zone: string): string {
   return `${parts.date} ${parts.time} ${parts.zone}`;
 }
 
-/** `2026-01-01 12:01 to 12:09 UTC`, with the second date if it is another day. */
+/** `2026-01-01 12:01 to 12:09 UTC`, with the second date if it is another day; only the first time if it is the same minute. */
 export function formatSpan(from: number, to: number, zone: string): string {
   const [first, last] = [partsOf(from, zone), partsOf(to, zone)];
+  const minute = ({ date, time, zone: of }: typeof first) => `${date} ${time.slice(0, 5)} ${of}`;
+  if (minute(first) === minute(last)) return minute(first);
   const start = `${first.date} ${first.time.slice(0, 5)}${first.zone === last.zone ? '' : ` ${first.zone}`}`;
   return `${start} to ${first.date === last.date ? '' : `${last.date} `}${last.time.slice(0, 5)} ${last.zone}`;
 }

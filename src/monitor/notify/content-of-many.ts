@@ -68,7 +68,7 @@ export function contentOfMany(
       ...unreachedRemarks(parts),
     ],
     facts: [
-      ['Between', formatSpan(startedAt, lastAt, zone)],
+      ['When', formatSpan(startedAt, lastAt, zone)],
       [rules.length === 1 ? 'Rule' : 'Rules', singleLine(rules.join('; '), 300)],
       ['Severity', unique(parts.map(({ incident }) => incident.severity)).join(', ')],
     ],

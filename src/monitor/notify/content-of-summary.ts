@@ -33,7 +33,7 @@ export function summaryContent(
             `There are no results from before ${formatTime(knownFrom, zone)}: they were deleted, or nothing was measured.`,
           ],
     facts: [
-      ['Between', formatSpan(from, to, zone)],
+      ['Period', formatSpan(from, to, zone)],
       ['Answers', `${answers}, of them ${up} up`],
       ['Unknown', unknown === 0 ? 'none' : `${unknown}, which count for neither side`],
     ],

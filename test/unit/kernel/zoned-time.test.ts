@@ -31,6 +31,7 @@ test.each([
     zone: 'Europe/Berlin',
     text: '2026-10-25 02:30 +02:00 to 02:30 +01:00',
   },
+  { from: '2026-01-01T12:01:03Z', to: '2026-01-01T12:01:59Z', zone: 'UTC', text: '2026-01-01 12:01 UTC' },
 ])('a span reads $text', ({ from, to, zone, text }) => {
   expect(formatSpan(at(from), at(to), zone)).toBe(text);
 });
