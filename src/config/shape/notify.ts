@@ -35,7 +35,9 @@ const policy = {
     .describe('How long an incident waits for others to share its message.'),
   group_interval: Duration({ max: '1d' })
     .default(300_000)
-    .describe('How long after a message the next one of its sort may follow.'),
+    .describe(
+      'How long after a message the next one of its group may follow; beginnings of critical incidents do not wait for it.',
+    ),
   storm: Storm.prefault({}).describe('How many messages they get at most; what is beyond comes in digests.'),
   remind: z
     .array(Duration({ min: '1m', max: '30d' }))
