@@ -62,7 +62,7 @@ function alertOf(incident: Incident, message: Message): object {
     description: plainTextOf(text, 15_000),
     priority: priorities[severity],
     source: 'Watchpost',
-    entity: target,
+    entity: shownTarget(target),
     tags: [rule, severity],
     details: { target, rule, condition, subject, cause },
     ...(message.kind === 'reminder' || message.kind === 'update'

@@ -63,7 +63,7 @@ function eventOf(incident: Incident, { content, incidents }: Message): object {
     client: 'Watchpost',
     payload: {
       summary: clipped(summary, 1_024),
-      source: target,
+      source: shownTarget(target),
       severity,
       timestamp: new Date(startedAt).toISOString(),
       component: subject,

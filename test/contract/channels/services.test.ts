@@ -22,10 +22,13 @@ import { webex } from '#channels/webex.ts';
 import { webhook } from '#channels/webhook.ts';
 import { zulip } from '#channels/zulip.ts';
 import type { Channel, Message } from '#monitor/notify/channel.ts';
+import { composeMessage } from '#monitor/notify/compose-message.ts';
+import { overloaded } from '#monitor/suppress/own-incident-wordings.ts';
 import { formFields, jsonOf, openContact, says } from '../../support/http-services.ts';
 import { startSink, type Step } from '../../support/http-sink.ts';
-import { shopBack, shopDown } from '../../support/incidents.ts';
+import { delivery, shopBack, shopDown } from '../../support/incidents.ts';
 import { mailKinds } from '../../support/mail-kinds.ts';
+import { part, utc } from '../../support/mails.ts';
 
 const opened = mailKinds[0]!.message;
 const reminder = mailKinds[1]!.message;
@@ -52,6 +55,18 @@ async function through(
   const isForm = received.some(({ headers }) => headers['content-type'] === 'application/x-www-form-urlencoded');
   return { receipts, received, bodies: received.map(isForm ? formFields : jsonOf) as unknown[] };
 }
+
+/** The beginning of an incident of Watchpost itself. */
+const overload = { ...shopDown, id: 'own overload/overload/1767268890000', target: 'own overload', rule: 'overload' };
+const ownOpened = composeMessage(
+  [
+    part(
+      { ...overload, severity: 'warning', wording: overloaded, subject: 'Watchpost', cause: 'too much', votes: [] },
+      [delivery({ incidentId: overload.id })],
+    ),
+  ],
+  utc,
+);
 
 describe('slack', () => {
   const bot = (origin: string) => openContact(slack, { channel: '#ops', api_url: origin }, token);
@@ -299,6 +314,17 @@ describe('pagerduty', () => {
     expect(new Set(others.map(({ dedup_key: key }) => key)).size).toBe(group.incidents.length);
   });
 
+  test('has an alert for an incident of Watchpost itself, by the name that people know', async () => {
+    const { bodies } = await through(open, [ownOpened], () => ({ status: 202 }));
+    expect(bodies).toMatchObject([
+      {
+        event_action: 'trigger',
+        dedup_key: overload.id,
+        payload: { summary: '[OVERLOADED] Watchpost: too much', severity: 'warning', source: 'Watchpost' },
+      },
+    ]);
+  });
+
   test('pages nobody for what was over before it could be told', async () => {
     const { bodies } = await through(open, [late], () => ({ status: 202 }));
     expect(bodies).toMatchObject([{ event_action: 'resolve' }]);
@@ -335,6 +361,13 @@ describe('opsgenie', () => {
       { alias: shopDown.id, priority: 'P1', message: opened.content.subject },
       { alias: shopDown.id, note: reminder.content.headline },
       { note: resolved.content.headline },
+    ]);
+  });
+
+  test('creates one for an incident of Watchpost itself, by the name that people know', async () => {
+    const { bodies } = await through(open, [ownOpened], () => ({ status: 202 }));
+    expect(bodies).toMatchObject([
+      { alias: overload.id, message: '[OVERLOADED] Watchpost: too much', priority: 'P3', entity: 'Watchpost' },
     ]);
   });
 
@@ -605,6 +638,13 @@ describe('splunkoncall', () => {
       { message_type: 'CRITICAL', entity_id: shopDown.id, entity_display_name: opened.content.subject },
       { message_type: 'WARNING', entity_id: shopDown.id },
       { message_type: 'RECOVERY', entity_id: shopDown.id },
+    ]);
+  });
+
+  test('has one for an incident of Watchpost itself, by the name that people know', async () => {
+    const { bodies } = await through(open, [ownOpened], () => says(200, { result: 'success' }));
+    expect(bodies).toMatchObject([
+      { message_type: 'WARNING', entity_id: overload.id, entity_display_name: '[OVERLOADED] Watchpost: too much' },
     ]);
   });
 
