@@ -1,3 +1,4 @@
+import { PerformanceObserver } from 'node:perf_hooks';
 import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8';
 import type { Clock } from './clock.ts';
 import { collectGarbage, limitGarbage } from './garbage.ts';
@@ -43,24 +44,29 @@ export function expectMuch(): void {
  */
 export function widenYoungGeneration(clock: Clock): Disposable {
   let timer = clock.after(wanted === wantedBytes ? afterMs : 0, begin);
+  let isCollected = false;
+  const observer = new PerformanceObserver(() => (isCollected = true));
 
   function begin(): void {
     const space = youngSpace();
     if (!isNarrow(space)) return end();
     setFlagsFromString('--semi-space-growth-factor=2');
+    observer.observe({ entryTypes: ['gc'] });
     wait(lookingMs, shortestLookMs, space);
   }
 
   function wait(leftMs: number, ms: number, last: YoungSpace): void {
+    isCollected = false;
     timer = onTick(clock, ms, () => {
       const space = youngSpace();
       // A thread that makes next to nothing does not fill the room that it has, and gets no more.
       if (leftMs <= ms || !isNarrow(space)) end();
-      else wait(leftMs - ms, nextLookMs(last, space, ms), space);
+      else wait(leftMs - ms, isCollected ? shortestLookMs : nextLookMs(last, space, ms), space);
     });
   }
 
   function end(): void {
+    observer.disconnect();
     setFlagsFromString('--semi-space-growth-factor=1');
     timer = clock.after(wanted === wantedBytes ? againMs : soonMs, begin);
   }
@@ -72,16 +78,20 @@ export function widenYoungGeneration(clock: Clock): Disposable {
   return {
     [Symbol.dispose]() {
       widenNow = null;
+      observer.disconnect();
       timer[Symbol.dispose]();
     },
   };
 }
 
-/** How long to wait, in milliseconds, after two looks `sinceMs` apart: the room grows with each collection, and shall not grow twice unseen. */
+/**
+ * How long to wait, in milliseconds, after two looks `sinceMs` apart without a collection that was heard of in between: the room grows
+ * with each one, and shall not grow twice unseen.
+ */
 export function nextLookMs(last: YoungSpace, now: YoungSpace, sinceMs: number): number {
   const made = now.used - last.used;
-  const wasCollected = made < 0;
-  if (wasCollected) return shortestLookMs;
+  // Observers hear of a collection a turn later.
+  if (made < 0) return shortestLookMs;
   if (made === 0) return longestLookMs;
   const fullInMs = (now.available * sinceMs) / made;
   return Math.min(Math.max(fullInMs, shortestLookMs), longestLookMs);

@@ -8,7 +8,8 @@ const child = new URL('../../support/young-generation-child.ts', import.meta.url
 
 test('the room for new objects is widened half a minute after the start, and again where V8 took it away, and further where much is expected', async () => {
   const { stdout } = await promisify(execFile)(process.execPath, ['--no-warnings', '--expose-gc', child]);
-  const room = JSON.parse(stdout) as Record<'before' | 'widened' | 'taken' | 'again' | 'much', number>;
+  const room = JSON.parse(stdout) as Record<'before' | 'widened' | 'taken' | 'again' | 'much', number> &
+    Record<'busyWaits' | 'quietWaits', readonly number[]>;
   expect(room.before).toBeLessThan(2e6);
   expect(room.widened).toBeGreaterThanOrEqual(4e6);
   expect(room.taken).toBeLessThan(room.widened);
@@ -16,6 +17,11 @@ test('the room for new objects is widened half a minute after the start, and aga
   expect(room.again).toBeLessThan(16e6);
   expect(room.much).toBeGreaterThanOrEqual(16e6);
   expect(room.much).toBeLessThan(32e6);
+  // Where it is collected again and again, no growth may go unseen.
+  expect(new Set(room.busyWaits.filter((ms) => ms < 60_000))).toEqual(new Set([100]));
+  expect(room.busyWaits.length).toBeGreaterThan(1);
+  expect(room.quietWaits.indexOf(60_000)).toBeLessThan(15);
+  expect(room.quietWaits).toContain(1_000);
 });
 
 test('nothing is looked at any more once it is stopped', async () => {
