@@ -57,11 +57,14 @@ export function widenYoungGeneration(clock: Clock): Disposable {
 
   function wait(leftMs: number, ms: number, last: YoungSpace): void {
     isCollected = false;
+    const began = clock.elapsed();
     timer = onTick(clock, ms, () => {
       const space = youngSpace();
+      // A tick may come much earlier.
+      const passedMs = clock.elapsed() - began;
       // A thread that makes next to nothing does not fill the room that it has, and gets no more.
-      if (leftMs <= ms || !isNarrow(space)) end();
-      else wait(leftMs - ms, isCollected ? shortestLookMs : nextLookMs(last, space, ms), space);
+      if (leftMs <= passedMs || !isNarrow(space)) end();
+      else wait(leftMs - passedMs, isCollected ? shortestLookMs : nextLookMs(last, space, passedMs), space);
     });
   }
 
