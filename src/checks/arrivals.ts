@@ -5,7 +5,7 @@ export type ArrivalKind = 'data' | 'segment';
 
 /**
  * The moment on the monotonic clock, in milliseconds, at which what a connection received last (data if nothing else is asked for) was
- * there for certain. It is now if this thread was not held up since the connection was made. Call it when what ends a wait is handled.
+ * there for certain. Call it when what ends a wait is handled.
  */
 export type ArrivedAt = (what?: ArrivalKind) => number;
 
@@ -15,22 +15,23 @@ export type ArrivedAt = (what?: ArrivalKind) => number;
  */
 export type SentAt = (since: number) => number;
 
-/**
- * Times what comes on one connection by the kernel if this thread was held up, and by our own clock otherwise, which takes no system
- * call. `ageMs` is for how long the last has been there at the least, or null if the kernel does not tell.
- */
-export function observeArrivals(clock: Clock, ageMs: (what: ArrivalKind) => number | null): ArrivedAt {
-  const heldUpBefore = clock.heldUpMs?.() ?? 0;
-  return (what = 'data') => {
-    if ((clock.heldUpMs?.() ?? 0) === heldUpBefore) return clock.elapsed();
-    const age = ageMs(what) ?? 0;
-    // Read afterwards: if the thread is put aside between the two, the moment is late, and never early.
-    return clock.elapsed() - age;
-  };
-}
-
 // What is shorter the kernel cannot tell: its ticks are up to 10 ms long.
 const leastDelayMs = 10;
+
+/**
+ * Times what comes on one connection, which was made just now, by the kernel: this thread may come to it late, whatever holds it up.
+ * `ageMs` is for how long the last has been there at the least, or null if the kernel does not tell.
+ */
+export function observeArrivals(clock: Clock, ageMs: (what: ArrivalKind) => number | null): ArrivedAt {
+  let last = clock.elapsed();
+  return (what = 'data') => {
+    const now = clock.elapsed();
+    if (now - last < leastDelayMs) return (last = now);
+    const age = ageMs(what) ?? 0;
+    // Read afterwards: if the thread is put aside between the two, the moment is late, and never early.
+    return (last = clock.elapsed() - age);
+  };
+}
 
 /** Times what is sent on one connection by the kernel if that took long. `ageMs` is for how long the last has been sent at the most. */
 export function observeSending(clock: Clock, ageMs: () => number | null): SentAt {

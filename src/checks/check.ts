@@ -7,7 +7,7 @@ import type { MeasuredValue } from './measured-value.ts';
 import type { Fact, Outcome, Phase } from './outcome.ts';
 import type { ProbeFinding } from './as-probe.ts';
 import type { Certificate } from './certificate.ts';
-import { loadHandshakeReader } from './tcp-info.ts';
+import { arrivalTimes, loadHandshakeReader } from './tcp-info.ts';
 
 /** A setting of a node that names a socket which checks ask. */
 export type SocketSetting = 'docker_socket' | 'systemd_socket';
@@ -73,8 +73,11 @@ export type Capability =
 /** A check type that was started on a node: what `start` in the `probe.ts` of its folder gives. */
 export interface Prober<Spec, Detail> {
   readonly capability: Capability;
-  /** Where the kernel takes its times and keeps what comes while this thread is held up: there is no need to measure that closely. */
-  readonly timedByKernel?: true;
+  /**
+   * Which times the kernel knows, whatever holds up this thread: all of them, or when something came on a connection. There is no need
+   * to measure closely for how long it is held up then.
+   */
+  readonly timedByKernel?: 'all' | 'arrivals' | undefined;
   /**
    * Runs one check and never rejects for what the target or the network did: that is the outcome. A probe that was
    * aborted rejects with the signal's reason. Nothing it opened outlives it.
@@ -96,6 +99,14 @@ export function startPlain<Spec, Detail>(
       close: async () => {},
     };
   };
+}
+
+/** The same for a type all of whose times end with something that comes on a connection. */
+export function startOverTcp<Spec, Detail>(
+  ...[probe]: Parameters<typeof startPlain<Spec, Detail>>
+): ReturnType<typeof startPlain<Spec, Detail>> {
+  const start = startPlain(probe);
+  return async (environment) => ({ ...(await start(environment)), timedByKernel: await arrivalTimes() });
 }
 
 /** One figure, or a list of what was found. */

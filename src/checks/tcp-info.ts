@@ -36,6 +36,11 @@ export async function loadArrivalAgeReader(): Promise<ReadArrivalAge> {
 
 let ageReader: Promise<ReadArrivalAge> | undefined;
 
+/** What the kernel tells of connections: when something came, or nothing, as on systems other than Linux or without the native binding. */
+export async function arrivalTimes(): Promise<'arrivals' | undefined> {
+  return (await loadInfo()) === untold ? undefined : 'arrivals';
+}
+
 /**
  * Reads for how many milliseconds at the most what a connected socket sent last has been sent; null if the kernel does not tell, or
  * has sent anything again.
@@ -135,9 +140,11 @@ async function loadInfo(): Promise<ReadInfo> {
 
 let infoReader: Promise<ReadInfo> | undefined;
 
+const untold: ReadInfo = () => null;
+
 async function prepareInfo(): Promise<ReadInfo> {
   const getsockopt = process.platform === 'linux' ? await bind() : null;
-  if (getsockopt === null) return () => null;
+  if (getsockopt === null) return untold;
   const info = Buffer.alloc(infoBytes);
   const length = Buffer.alloc(4);
   const read = (fd: number): boolean => {

@@ -50,7 +50,7 @@ export async function startAgent(options: AgentOptions, machineClock: Clock, ran
     if (prober === null) return failed(failure('node', 'unsupported', `this node does not know ${type}`));
     if (!prober.capability.able) return failed(failure('node', 'unsupported', prober.capability.reason));
     using limit = deadlines.begin(command.deadlineMs + graceMs, signal);
-    using observation = lag.observe({ closely: prober.timedByKernel !== true });
+    using observation = lag.observe(closenessFor[prober.timedByKernel ?? 'none']);
     const gate = gateFor(stricter(command.policy, options.policy), command.policy);
     try {
       const onInterim = command.wantsInterim === true ? listener.onInterim : undefined;
@@ -70,7 +70,7 @@ export async function startAgent(options: AgentOptions, machineClock: Clock, ran
     capabilities,
     health: () => ({ running: pool.running, queued: pool.queued + poolOfApi.queued, lagSeconds: lag.worst() }),
     get isTiming() {
-      return lag.isClose;
+      return lag.isTiming;
     },
     prepare,
     async run(command, signal, listener = {}) {
@@ -104,6 +104,8 @@ const mostInternal = 2;
 
 // Of the checks of the API that send many packets each.
 const mostSendingMany = 4;
+
+const closenessFor = { all: 'in passing', arrivals: 'loosely', none: 'closely' } as const;
 
 // A probe ends by its own deadline and says why; only one that does not is ended from outside.
 const graceMs = 2_000;

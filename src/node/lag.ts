@@ -9,13 +9,19 @@ import { observedTimers } from '#kernel/lateness.ts';
 export interface LagWatch extends Disposable {
   /** The clock for whatever runs in this thread: its timers tell how late they came. */
   readonly clock: Clock;
-  /** A check begins. `closely` looks every 20 ms until it is over; without it only what a timer was waiting for is seen. */
-  observe(how: { readonly closely: boolean }): LagMeasurement;
-  /** Whether a check runs that has to know it closely. */
-  readonly isClose: boolean;
+  /** A check begins, and looks are as close as it says until it is over. */
+  observe(how: Closeness): LagMeasurement;
+  /** Whether a check runs that is not observed in passing only. */
+  readonly isTiming: boolean;
   /** The worst since this was asked last, in seconds. */
   worst(): number;
 }
+
+/**
+ * How often the thread is looked at: every 20 ms; every 100 ms, and closely while it is held up again and again; or only when a timer
+ * comes that something else waits for.
+ */
+export type Closeness = 'closely' | 'loosely' | 'in passing';
 
 /** A check that runs, until it is disposed of. */
 export interface LagMeasurement extends Disposable {
@@ -24,7 +30,10 @@ export interface LagMeasurement extends Disposable {
 }
 
 // How often the timer looks: what is found is short of the truth by up to so much.
-const resolutionMs = 20;
+const closeMs = 20;
+const looseMs = 100;
+// What was held up just now will be so again: less than the sum of many short stalls would be seen otherwise.
+const alertMs = 2_000;
 // What is shorter happens all the time, and hardly shows in any figure.
 const leastLagMs = 5;
 const keptStalls = 100;
@@ -37,16 +46,21 @@ interface ThreadStall {
 
 export function watchLag(clock: Clock): LagWatch {
   const stalls: ThreadStall[] = [];
-  let observed = 0;
+  const observed = { closely: 0, loosely: 0, 'in passing': 0 };
   let dueAt = 0;
   let timer: Disposable | null = null;
   let worstMs = 0;
   let heldUpMs = 0;
   let heldUpUntil = Number.NEGATIVE_INFINITY;
 
+  const isTiming = () => observed.closely + observed.loosely > 0;
+
   function wait(): void {
-    dueAt = clock.elapsed() + resolutionMs;
-    timer = clock.after(resolutionMs, () => {
+    const now = clock.elapsed();
+    const isClose = observed.closely > 0 || now - heldUpUntil < alertMs;
+    const ms = isClose ? closeMs : looseMs;
+    dueAt = now + ms;
+    timer = clock.after(ms, () => {
       look();
       wait();
     });
@@ -92,11 +106,12 @@ export function watchLag(clock: Clock): LagWatch {
         return heldUpMs;
       },
     },
-    observe({ closely }) {
+    observe(how) {
       look();
-      if (closely && timer === null) wait();
-      if (closely) observed += 1;
+      observed[how] += 1;
       const start = clock.elapsed();
+      if (how === 'closely' && dueAt > start + closeMs) rest();
+      if (how !== 'in passing' && timer === null) wait();
       return {
         withLag(outcome) {
           look();
@@ -105,13 +120,13 @@ export function watchLag(clock: Clock): LagWatch {
           return { ...outcome, facts: { ...outcome.facts, node_lag: Math.round(ms * 1e3) / 1e6 } };
         },
         [Symbol.dispose]() {
-          if (closely) observed -= 1;
-          if (observed === 0) rest();
+          observed[how] -= 1;
+          if (!isTiming()) rest();
         },
       };
     },
-    get isClose() {
-      return observed > 0;
+    get isTiming() {
+      return isTiming();
     },
     worst() {
       look();

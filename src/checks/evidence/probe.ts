@@ -50,7 +50,7 @@ export async function start(
   return {
     capability: { able: true },
     // Nothing is judged by its times.
-    timedByKernel: true,
+    timedByKernel: 'all',
     async probe(spec, context) {
       const { plan } = spec.of;
       if (typeof plan === 'string') return failed(failure('node', 'unsupported', plan));

@@ -3,7 +3,7 @@ import { expiresAt } from '../certificate.ts';
 import { measureFamilies, type MeasuredFamily } from '../families.ts';
 import { failed, failure, type Outcome } from '../outcome.ts';
 import { reach } from '../reach.ts';
-import { loadHandshakeReader } from '../tcp-info.ts';
+import { arrivalTimes, loadHandshakeReader } from '../tcp-info.ts';
 import type { Detail } from './detail.ts';
 import { findUnmet } from './expect.ts';
 import { follow, type RedirectResult, unsent } from './follow.ts';
@@ -24,6 +24,7 @@ export async function start(environment: ProbeEnvironment): Promise<Prober<Spec,
   const tokens = createTokens(environment);
   return {
     capability: { able: true },
+    timedByKernel: await arrivalTimes(),
     probe: async (spec, context) => probe(spec, context, environment, tokens),
     close: async () => {},
   };

@@ -34,7 +34,7 @@ export async function startPath<Spec extends PathSpec, Detail>(
   }
   return {
     capability: { able: true },
-    timedByKernel: true,
+    timedByKernel: 'all',
     probe: async (spec, context) => probe(spec, context, environment, { ...steps, obstacle }),
     close: async () => {},
   };

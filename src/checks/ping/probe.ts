@@ -41,7 +41,7 @@ export async function start(environment: ProbeEnvironment): Promise<Prober<Spec,
   }
   return {
     capability: { able: true },
-    timedByKernel: true,
+    timedByKernel: 'all',
     probe: async (spec, context) => {
       const { host: name } = spec;
       return measureFamilies<Detail>(spec.family, async (family) =>

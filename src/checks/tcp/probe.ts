@@ -1,4 +1,4 @@
-import { type ProbeEnvironment, type ProbeContext, startPlain } from '../check.ts';
+import { type ProbeEnvironment, type ProbeContext, startOverTcp } from '../check.ts';
 import { closeSocket, type Connection, type HandshakeTime } from '../connection.ts';
 import { endpointOf, portOf } from '../endpoint.ts';
 import { measureFamilies } from '../families.ts';
@@ -12,7 +12,7 @@ import type { Detail } from './detail.ts';
 import type { Spec } from './spec.ts';
 import { conversationOf, tlsSettingsOf } from './conversation.ts';
 
-export const start = startPlain(probe);
+export const start = startOverTcp(probe);
 
 /** Connects, and where asked for starts TLS, sends, and reads until the expected answer is there. */
 async function probe(spec: Spec, context: ProbeContext, environment: ProbeEnvironment): Promise<Outcome<Detail>> {

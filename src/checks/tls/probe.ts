@@ -1,6 +1,6 @@
 import type { X509Certificate } from 'node:crypto';
 import { type Certificate, remainingLifeFailure } from '../certificate.ts';
-import { type ProbeContext, type ProbeEnvironment, type Prober, startPlain } from '../check.ts';
+import { type ProbeContext, type ProbeEnvironment, type Prober, startOverTcp } from '../check.ts';
 import { endpointOf } from '../endpoint.ts';
 import { measureFamilies } from '../families.ts';
 import { streamFailure } from '../network-errors.ts';
@@ -19,7 +19,9 @@ import { tlsPortOf } from './port.ts';
 /** Starts with nothing known: what issuers say about certificates is kept for all checks of the node. */
 export async function start(environment: ProbeEnvironment): Promise<Prober<Spec, Detail>> {
   const revocations = createRevocationLookup(environment);
-  return startPlain<Spec, Detail>(async (spec, context) => probe(spec, context, environment, revocations))(environment);
+  return startOverTcp<Spec, Detail>(async (spec, context) => probe(spec, context, environment, revocations))(
+    environment,
+  );
 }
 
 /** Connects, starts TLS, and judges what the server presents; then asks whether it was revoked, if that is wished. */

@@ -1,14 +1,14 @@
 import { expect, test } from 'vitest';
 import type { Outcome } from '#checks/index.ts';
-import { type LagWatch, watchLag } from '#node/lag.ts';
+import { type Closeness, type LagWatch, watchLag } from '#node/lag.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 import { up } from '../../support/votes.ts';
 
 const heldUpMs = 120;
-const closely = { closely: true };
-const inPassing = { closely: false };
+const closely = 'closely';
+const inPassing = 'in passing';
 
-async function observe(lag: LagWatch, probe: () => Promise<Outcome>, how: { readonly closely: boolean }) {
+async function observe(lag: LagWatch, probe: () => Promise<Outcome>, how: Closeness) {
   using observation = lag.observe(how);
   return observation.withLag(await probe());
 }
@@ -41,6 +41,45 @@ test('a stall that has only just ended is in it', async () => {
     closely,
   );
   expect(outcome.facts.node_lag).toBe(0.1);
+});
+
+test('what is looked at loosely is so every 100 ms, and closely once the thread was held up', async () => {
+  const clock = new FakeClock();
+  using lag = watchLag(clock);
+  using _ = lag.observe('loosely');
+  await clock.advance(70);
+  // This one is over when the next look comes.
+  clock.hold(25);
+  await clock.advance(5);
+  expect(lag.worst()).toBe(0);
+  await clock.advance(90);
+  clock.hold(60);
+  await clock.advance(0);
+  expect(lag.worst()).toBe(0.05);
+  for (let stall = 0; stall < 30; stall += 1) {
+    await clock.advance(25);
+    clock.hold(75);
+  }
+  await clock.advance(0);
+  expect(lag.clock.heldUpMs?.()).toBeGreaterThan(30 * 55);
+});
+
+test('a check that has to know it closely is not kept waiting by one that does not', async () => {
+  const clock = new FakeClock();
+  using lag = watchLag(clock);
+  using _ = lag.observe('loosely');
+  await clock.advance(10);
+  const outcome = await observe(
+    lag,
+    async () => {
+      await clock.advance(10);
+      clock.hold(60);
+      await clock.advance(0);
+      return up();
+    },
+    closely,
+  );
+  expect(outcome.facts.node_lag).toBe(0.05);
 });
 
 test('what came before an outcome is not in it', async () => {
