@@ -12,8 +12,8 @@ import type { DeliveryStore } from './delivery-store.ts';
 import { createDueDeliveries } from './due-deliveries.ts';
 import { sortOf } from './next-message.ts';
 import { createPacedAction } from './paced-action.ts';
-import { type QueueAddress, createRecipientQueues, type RecipientQueues } from './recipient-queues.ts';
-import { createRefusals } from './refusals.ts';
+import { type QueueAddress, createRecipientQueues, keyOf, type RecipientQueues } from './recipient-queues.ts';
+import { createRefusals, type Refusals } from './refusals.ts';
 import { createSender } from './sender.ts';
 import { createDeliveryOutcomes, type DeliveryEvent } from './delivery-outcomes.ts';
 
@@ -67,7 +67,7 @@ export interface Outbox {
   ageMs(): number;
   /** For how many milliseconds no recipient of a delivery could be reached; 0 if one could. */
   refusedMs(): number;
-  /** Whether attempts fail, and no answer came through any channel within so many milliseconds: then we may be cut off. */
+  /** Whether attempts fail that did not before, and no answer came within so many milliseconds: then we may be cut off. */
   isCutOff(withinMs: number): boolean;
   /** Aborts what is on its way, which stays pending, and resolves when nothing is left running. */
   stop(): Promise<void>;
@@ -137,7 +137,7 @@ export function createOutbox(options: OutboxOptions): Outbox {
   function remember(): void {
     if (isRemembered) return;
     try {
-      rememberSent(options, queues);
+      rememberSent(options, queues, refusals);
       isRemembered = true;
     } catch (error) {
       complaint.report(error);
@@ -201,10 +201,15 @@ function contentOptionsOf(options: OutboxOptions): Omit<ContentOptions, 'zone'> 
   return { linkTo, seenNow, evidenceOf, budgetOf, hubRemark, acknowledgeAt, acknowledgeAllAt };
 }
 
-function rememberSent({ store, clock }: OutboxOptions, queues: Pick<RecipientQueues, 'remember'>): void {
+function rememberSent(
+  { store, clock }: OutboxOptions,
+  queues: Pick<RecipientQueues, 'remember'>,
+  refusals: Pick<Refusals, 'reached'>,
+): void {
   const now = clock.now();
   for (const { kind, severity, at, ...address } of store.sentMessages(now - memoryMs)) {
     queues.remember(address, { sort: sortOf(kind, severity), severity }, now - at);
+    refusals.reached(keyOf(address), now - at);
   }
 }
 

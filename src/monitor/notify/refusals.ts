@@ -14,11 +14,11 @@ export interface Refusals {
   refused(channel: string, incidents: readonly string[], reason: string, notified: boolean): void;
   /** For how many milliseconds no recipient of a delivery could be reached, by any channel; 0 if one could. */
   ms(): number;
-  /** No recipient could be reached through a channel, by its last attempt. */
-  unreached(channel: string): void;
-  /** An answer came through a channel, whatever it says. */
-  reached(channel: string): void;
-  /** Whether attempts fail, and no answer came through any channel within so many milliseconds. */
+  /** The last attempt to reach an address, as `keyOf` writes it, failed. */
+  unreached(address: string): void;
+  /** An answer came from an address, whatever it says; `ageMs` is how long ago. */
+  reached(address: string, ageMs?: number): void;
+  /** Whether attempts fail that a way out would explain, and no answer came from any address within so many milliseconds. */
   isCutOff(withinMs: number): boolean;
   /** Whether a channel has taken nothing for a while: then what is taken now says that its server is back. */
   isAway(channel: string): boolean;
@@ -28,6 +28,8 @@ const none: ReadonlySet<string> = new Set();
 const mostIncidents = 10_000;
 // One recipient may be refused while others are notified: then the server was not away.
 const awayMs = 5_000;
+// A message goes to all its recipients within this: one that fails while another answers is not cut off.
+const togetherMs = 60_000;
 
 /** A server that is away is logged when it goes, when its reason changes, and when it is back: not for each message that waits. */
 export function createRefusals(clock: Clock, log: Log): Refusals {
@@ -35,8 +37,16 @@ export function createRefusals(clock: Clock, log: Log): Refusals {
   const rejections = new Map<string, Set<string>>();
   const reasons = new Map<string, { readonly reason: string; readonly since: number; messages: number }>();
   let unnotifiedSince: number | null = null;
-  const unreached = new Set<string>();
+  /** Since when each address fails. */
+  const unreached = new Map<string, number>();
+  /** Those that answered at some time. */
+  const reached = new Set<string>();
   let reachedAt = Number.NEGATIVE_INFINITY;
+
+  // One that fails for long, or always did, says nothing about the way out.
+  function isEvidence([address, since]: readonly [string, number]): boolean {
+    return since > reachedAt + togetherMs && (reached.size === 0 || reached.has(address));
+  }
 
   return {
     delivered(channel, incidents) {
@@ -69,12 +79,16 @@ export function createRefusals(clock: Clock, log: Log): Refusals {
         log.warn({ channel, incidents: incidents.slice(0, 10), reason }, 'messages are rejected');
       }
     },
-    unreached: (channel) => void unreached.add(channel),
-    reached(channel) {
-      unreached.delete(channel);
-      reachedAt = clock.elapsed();
+    unreached(address) {
+      if (!unreached.has(address)) unreached.set(address, clock.elapsed());
     },
-    isCutOff: (withinMs) => unreached.size > 0 && clock.elapsed() - reachedAt >= withinMs,
+    reached(address, ageMs = 0) {
+      const at = clock.elapsed() - Math.max(ageMs, 0);
+      if (at >= (unreached.get(address) ?? at)) unreached.delete(address);
+      reached.add(address);
+      reachedAt = Math.max(reachedAt, at);
+    },
+    isCutOff: (withinMs) => clock.elapsed() - reachedAt >= withinMs && [...unreached].some(isEvidence),
     ms: () => (unnotifiedSince === null ? 0 : Math.max(0, clock.elapsed() - unnotifiedSince)),
     isAway(channel) {
       const since = reasons.get(channel)?.since;

@@ -77,8 +77,8 @@ export function createSender(options: SenderOptions): MessageSender {
   function conclude({ address, policy, parts, message, isRepeat }: SendAttempt, receipt: DeliveryReceipt): void {
     const { id, kind } = message;
     const incidents = parts.map(({ incident }) => incident.id);
-    if (receipt.kind !== 'retry') refusals.reached(address.channel);
-    else if (!signal.aborted) refusals.unreached(address.channel);
+    if (receipt.kind !== 'retry') refusals.reached(keyOf(address));
+    else if (!signal.aborted) refusals.unreached(keyOf(address));
     const isNotified = parts.every(({ isKnownToOthers }) => isKnownToOthers);
     switch (receipt.kind) {
       case 'delivered': {

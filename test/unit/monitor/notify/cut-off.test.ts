@@ -30,3 +30,28 @@ test('without a failed attempt nothing is known, and it is not cut off', async (
   await clock.advance(10 * limitMs);
   expect(refusals.isCutOff(limitMs)).toBe(false);
 });
+
+test('it is not cut off while one address fails that never answered, and there is nothing to send to others', async () => {
+  const clock = new FakeClock();
+  const refusals = createRefusals(clock, memoryLog().log);
+  refusals.reached('email');
+  await clock.advance(10 * limitMs);
+  refusals.unreached('push without a device');
+  await clock.advance(10 * limitMs);
+  expect(refusals.isCutOff(limitMs)).toBe(false);
+});
+
+test('it is not cut off while one address fails that failed already when another one answered, or just after that', async () => {
+  const clock = new FakeClock();
+  const refusals = createRefusals(clock, memoryLog().log);
+  for (const address of ['email', 'hook']) refusals.reached(address);
+  await clock.advance(10 * limitMs);
+  refusals.reached('email');
+  await clock.advance(100);
+  refusals.unreached('hook');
+  await clock.advance(10 * limitMs);
+  refusals.unreached('hook');
+  expect(refusals.isCutOff(limitMs)).toBe(false);
+  refusals.unreached('email');
+  expect(refusals.isCutOff(limitMs)).toBe(true);
+});

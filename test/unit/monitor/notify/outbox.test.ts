@@ -128,6 +128,50 @@ describe('the outbox', () => {
     expect(store.reads).toBeLessThan(4);
   });
 
+  test('goes on to remind of an incident whose cause has changed', async () => {
+    outbox = open({ policyOf: () => ({ ...alone, remindMs: [60 * minute] }) });
+    store.add(shopDown, opened);
+    outbox.start();
+    await clock.advance(10 * minute);
+    const now = clock.now();
+    store.add(shopDown, delivery({ id: store.freeId(), kind: 'update', createdAt: now, nextAttemptAt: now }));
+    outbox.wake();
+    await clock.advance(2 * 60 * minute);
+    expect(email.attempts.map(({ message }) => message.kind)).toEqual(['opened', 'update', 'reminder', 'reminder']);
+  });
+
+  test('goes on to remind of an incident after a reminder was refused for good', async () => {
+    outbox = open({ policyOf: () => ({ ...alone, remindMs: [60 * minute] }) });
+    store.add(shopDown, opened);
+    outbox.start();
+    await clock.advance(minute);
+    email.answer = () => refusedForGood;
+    await clock.advance(60 * minute);
+    email.answer = () => accepted;
+    await clock.advance(2 * 60 * minute);
+    expect(email.attempts.map(({ message }) => message.kind)).toEqual(['opened', 'reminder', 'reminder', 'reminder']);
+    expect(logged.lines.filter(({ msg }) => msg?.startsWith('given up'))).toHaveLength(1);
+  });
+
+  test('does not take us for cut off because one recipient never answers, also after a restart', async () => {
+    const push = new RecordingChannel('push');
+    push.answer = () => ({ kind: 'retry', reason: 'ops has no device' });
+    outbox = open({ channels: [email, push] });
+    store.add(shopDown, opened, delivery({ id: 2, channel: 'push', recipient: 'ops' }));
+    outbox.start();
+    await clock.advance(60 * minute);
+    expect(push.attempts.length).toBeGreaterThan(5);
+    expect(outbox.isCutOff(5 * minute)).toBe(false);
+    await outbox.stop();
+    const { channel, recipient } = opened;
+    const at = clock.now() - 60 * minute;
+    store.sent = [{ channel, recipient, kind: 'opened', severity: 'critical', at }];
+    outbox = open({ channels: [email, push] });
+    outbox.start();
+    await clock.advance(10 * minute);
+    expect(outbox.isCutOff(5 * minute)).toBe(false);
+  });
+
   test('sends what is pending at its start and what is committed before a wake-up', async () => {
     store.add(shopDown, opened);
     outbox.start();
