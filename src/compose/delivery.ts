@@ -6,8 +6,10 @@ import type { Config } from '#config/config.ts';
 import { isSame } from '#config/apply/same.ts';
 import type { Clock } from '#kernel/clock.ts';
 import type { Log } from '#kernel/log.ts';
+import { onceFor } from '#kernel/once-for.ts';
 import type { Random } from '#kernel/random.ts';
 import type { Incident } from '#monitor/judge/incident.ts';
+import { mergeRecipients } from '#monitor/judge/recipient.ts';
 import type { MonitorStore } from '#monitor/store.ts';
 import { type Channel, type RenewalTimes, renewalTimes } from '#monitor/notify/channel.ts';
 import { type DeliveryPolicy, plainPolicy } from '#monitor/notify/delivery-policy.ts';
@@ -87,12 +89,17 @@ function sectionsOf(name: string, { sections }: Config): readonly unknown[] {
   return Object.keys(type?.sections ?? {}).map((key) => values.get(key));
 }
 
-/** The policy of each recipient: that of the first entry under `notify` that names it. */
-export function policiesOf(inForce: () => Pick<Config, 'notify'>): (address: QueueAddress) => DeliveryPolicy {
+/**
+ * The policy of each recipient: that of the first entry under `notify` that names it. When it is notified of an incident is up to the
+ * entry by which the target names it.
+ */
+export function policiesOf(
+  inForce: () => Pick<Config, 'notify' | 'targets'>,
+): (address: QueueAddress) => DeliveryPolicy {
   const known = new WeakMap<Config['notify'], ReadonlyMap<string, DeliveryPolicy>>();
   return (address) => {
     const { notify } = inForce();
-    const policies = known.get(notify) ?? policiesByAddress(notify);
+    const policies = known.get(notify) ?? policiesByAddress(notify, () => inForce().targets);
     known.set(notify, policies);
     return policies.get(keyOf(address)) ?? plainPolicy;
   };
@@ -107,12 +114,41 @@ export function othersOf(
   return own.flatMap(({ addresses }) => addresses).filter((one) => keyOf(one) !== keyOf(address));
 }
 
-function policiesByAddress(notify: Config['notify']): ReadonlyMap<string, DeliveryPolicy> {
-  const entries = notify.flatMap(({ addresses, policy }) =>
-    addresses.map((one) => [keyOf(one), policyOf(one.channel, policy)] as const),
+function policiesByAddress(
+  notify: Config['notify'],
+  targets: () => Config['targets'],
+): ReadonlyMap<string, DeliveryPolicy> {
+  const entries = notify.flatMap(({ name, addresses, policy }) =>
+    addresses.map((one) => ({ name, key: keyOf(one), policy: policyOf(one.channel, policy) })),
   );
-  return new Map(entries.toReversed());
+  return new Map(
+    [...Map.groupBy(entries, ({ key }) => key)].flatMap(([key, own]) => {
+      const [first] = own;
+      if (first === undefined) return [];
+      if (own.length === 1) return [[key, first.policy]];
+      const timingFor = (target: string) => {
+        const name = entryOf(targets(), target, key);
+        return (own.find((one) => one.name === name) ?? first).policy;
+      };
+      return [[key, { ...first.policy, timingFor }]];
+    }),
+  );
 }
+
+// An incident of our own goes to the recipients of all targets.
+function entryOf(targets: Config['targets'], target: string, key: string): string | null {
+  const { byTarget, ofAny } = entriesOf(targets);
+  const recipients = byTarget.get(target);
+  if (recipients === undefined) return ofAny.get(key) ?? null;
+  return recipients.find((one) => keyOf(one) === key)?.notify ?? null;
+}
+
+const entriesOf = onceFor((targets: Config['targets']) => ({
+  byTarget: new Map(targets.map(({ name, recipients }) => [name, recipients])),
+  ofAny: new Map(
+    mergeRecipients(targets.flatMap(({ recipients }) => recipients)).map((one) => [keyOf(one), one.notify]),
+  ),
+}));
 
 const keyOf = ({ channel, recipient }: QueueAddress) => `${channel} ${recipient}`;
 

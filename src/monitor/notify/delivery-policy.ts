@@ -19,7 +19,12 @@ export interface DeliveryPolicy {
   readonly afterMs?: number;
   /** When it may be notified; any time without. */
   readonly hours?: Hours;
+  /** For a recipient with several policies: the one by which it is notified of incidents of a target. */
+  readonly timingFor?: (target: string) => DeliveryTimes;
 }
+
+/** When a recipient is notified of an incident. */
+export type DeliveryTimes = Pick<DeliveryPolicy, 'afterMs' | 'hours'>;
 
 /** For a recipient that is not configured any more but still has pending deliveries. */
 export const plainPolicy: DeliveryPolicy = {

@@ -61,7 +61,8 @@ export function nextMessage({ rows, sent }: RecipientQueue, policy: DeliveryPoli
   if (chosen.due !== null) return chosen.due;
   const taken = new Set(chosen.incidents);
   const open = byIncident(rows.filter(({ delivery }) => !taken.has(delivery.incidentId)));
-  const left = open.map((own) => ({ own, part: messagePartOf(own), timing: timingOf(own, policy, now) }));
+  const timesOf = ({ incident }: PendingDelivery) => policy.timingFor?.(incident.target) ?? policy;
+  const left = open.map((own) => ({ own, part: messagePartOf(own), timing: timingOf(own, timesOf(own[0]), now) }));
   const over = left.filter(({ part, timing }) => part === null || timing.kind === 'never').flatMap(({ own }) => own);
   if (over.length > 0) return { kind: 'drop', reason: 'over', rows: over };
 

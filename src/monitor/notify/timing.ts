@@ -1,5 +1,5 @@
 import type { PendingDelivery } from '../judge/delivery.ts';
-import type { DeliveryPolicy } from './delivery-policy.ts';
+import type { DeliveryTimes } from './delivery-policy.ts';
 import { isWithin, nextBeginning } from './hours.ts';
 
 /** Whether a recipient may be notified of an incident: now, later, or never, because it takes only what still holds by then. */
@@ -18,7 +18,7 @@ const never: DeliveryTiming = { kind: 'never' };
  */
 export function timingOf(
   rows: readonly [PendingDelivery, ...PendingDelivery[]],
-  { afterMs = 0, hours }: DeliveryPolicy,
+  { afterMs = 0, hours }: DeliveryTimes,
   at: number,
 ): DeliveryTiming {
   if (afterMs === 0 && hours === undefined) return now;
