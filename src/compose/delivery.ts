@@ -227,7 +227,9 @@ function startJobs(config: Config, environment: WatchingOver): () => Promise<voi
   };
 }
 
+// One that is under two of the names gets one summary.
 function readersOf({ notify }: Config, names: readonly string[]) {
   const readers = notify.filter(({ name }) => names.includes(name));
-  return readers.flatMap(({ addresses, policy: { zone } }) => addresses.map((address) => ({ ...address, zone })));
+  const all = readers.flatMap(({ addresses, policy: { zone } }) => addresses.map((address) => ({ ...address, zone })));
+  return [...Map.groupBy(all, keyOf).values()].flatMap(([first]) => first ?? []);
 }

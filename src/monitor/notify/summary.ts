@@ -38,22 +38,25 @@ export function startSummary(options: SummaryOptions): BackgroundTask {
 async function summarise(options: SummaryOptions, signal: AbortSignal): Promise<void> {
   const { clock } = options;
   const next = createNextDue(options.schedule, name);
+  // A recipient that does not take one until the next is due holds up no other.
+  const underWay = new Set<Promise<void>>();
   let last = Number.NEGATIVE_INFINITY;
   while (!signal.aborted) {
     const now = clock.now();
     // A clock that was set back by more than its jitter begins anew.
     const dueAt = next(now >= last - clockJitterMs ? Math.max(now, last) : now);
-    if (dueAt === null) return;
+    if (dueAt === null) break;
     if (!(await arrives(clock, dueAt, signal))) continue;
     const following = next(dueAt);
     // Several passed while the machine was asleep: they are not made up for.
     if (following !== null && following <= clock.now()) continue;
     last = dueAt;
     const messages = await compose(options, dueBefore(next, dueAt), dueAt);
-    const rooms = createRooms(clock);
-    const untilAt = following ?? dueAt;
-    await Promise.all(messages.map(async (one) => deliver(one, options, { rooms, untilAt, signal })));
+    const sending = deliverAll(messages, options, { rooms: createRooms(clock), untilAt: following ?? dueAt, signal });
+    underWay.add(sending);
+    void sending.finally(() => underWay.delete(sending));
   }
+  await Promise.all(underWay);
 }
 
 async function arrives(clock: Clock, at: number, signal: AbortSignal): Promise<boolean> {
@@ -116,14 +119,24 @@ export function summaryMessage(
   };
 }
 
+interface DeliveryContext {
+  readonly rooms: ConcurrencyLimit;
+  readonly untilAt: number;
+  readonly signal: AbortSignal;
+}
+
+async function deliverAll(
+  messages: readonly AddressedMessage[],
+  options: SummaryOptions,
+  context: DeliveryContext,
+): Promise<void> {
+  await Promise.all(messages.map(async (one) => deliver(one, options, context)));
+}
+
 async function deliver(
   { channel: channelName, recipient, message }: AddressedMessage,
   { channels, clock, random, log }: SummaryOptions,
-  {
-    rooms,
-    untilAt,
-    signal,
-  }: { readonly rooms: ConcurrencyLimit; readonly untilAt: number; readonly signal: AbortSignal },
+  { rooms, untilAt, signal }: DeliveryContext,
 ): Promise<void> {
   const channel = channels.find((one) => one.name === channelName);
   const about = { channel: channelName, recipient, message: message.id };

@@ -1,9 +1,15 @@
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { startPeriodicJobs } from '#compose/delivery.ts';
 import { openReader, summariesOf } from '#compose/history.ts';
+import { loadConfig } from '#config/load.ts';
 import { dayMs, hourMs } from '#kernel/units.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
+import { memoryLog } from '../../support/memory-log.ts';
+import { RecordingChannel } from '../../support/recording-channel.ts';
 import { target } from '../../support/scenario.ts';
+import { seededRandom } from '../../support/seeded-random.ts';
 import { down, openAt, round, start, tempFolder, up, vote } from '../../support/store.ts';
 
 const step = 10 * 60_000;
@@ -55,4 +61,38 @@ test('a summary covers its whole period out of sealed hours, long after single r
   expect(facts.knownFrom).toBeLessThanOrEqual(start);
   expect(facts.targets[1]?.p95Seconds).toBeCloseTo(0.2, 2);
   expect(facts.targets[1]?.budget?.left).toBeCloseTo(1 - 2 / (7 * 24 * 0.01), 6);
+});
+
+test('a recipient that is under two of the names that get a summary gets one', async () => {
+  using folder = tempFolder();
+  const path = join(folder.path, 'watchpost.yaml');
+  await writeFile(
+    path,
+    `
+targets: { shop: { check: tcp, host: "127.0.0.1:9" } }
+notify:
+  ops: { email: { to: [ann@example.com, bob@example.com] } }
+  boss: { email: { to: [eve@example.com, ann@example.com] } }
+summary: { cron: "0 8 * * *", notify: [ops, boss] }
+`,
+  );
+  const clock = new FakeClock(new Date(start).toISOString());
+  const email = new RecordingChannel();
+  const jobs = startPeriodicJobs(await loadConfig({ path, env: {} }), {
+    clock,
+    random: seededRandom(),
+    log: memoryLog().log,
+    identity: '',
+    store: { notifiedAndOpen: () => [] },
+    summaries: {
+      summarise: async (from, to) => ({ from, to, knownFrom: from, targets: [], uptime: null, incidents: [] }),
+    },
+    outbox: { refusedMs: () => 0 },
+    channels: [email],
+    linkTo: () => null,
+    pulses: [],
+  });
+  await clock.advance(dayMs);
+  await jobs.stop();
+  expect(email.recipients).toEqual(['ann@example.com', 'bob@example.com', 'eve@example.com']);
 });

@@ -103,6 +103,16 @@ test('is given up when it is refused for good, or when the next one is due', asy
   await summary.stop();
 });
 
+test('goes to the others every day, whoever hangs when the next one is due', async () => {
+  const { clock, email, summary } = open('0 8 * * *', ['hangs@example.com', 'well@example.com']);
+  email.attemptMs = 40 * 60_000;
+  email.answer = async (attempt) => (attempt.recipient.startsWith('hangs') ? hang(attempt) : accepted);
+  await clock.advance(10 * day);
+  expect(email.recipients.filter((one) => one === 'well@example.com')).toHaveLength(10);
+  await summary.stop();
+  expect(clock.pending).toBe(0);
+});
+
 test('goes to a few at a time, and whose server hangs holds up others for seconds', async () => {
   const many = Array.from({ length: 40 }, (_, index) => `${index < 8 ? 'hangs' : 'well'}${index}@example.com`);
   const { clock, email, summary } = open('0 8 * * *', many);
