@@ -92,7 +92,8 @@ export function createWriter(file: Pick<OpenDatabase, 'raw' | 'drizzle'>, parts:
         .where(and(eq(deliveries.id, outcome.id), eq(deliveries.state, 'pending')))
         .run();
       if (changes === 0) return;
-      if (outcome.state === 'sent' && outcome.remindAt !== null) writeReminder(database, outcome.id, outcome.remindAt);
+      const { remindAt = null } = outcome.state === 'sent' || outcome.state === 'dead' ? outcome : {};
+      if (remindAt !== null) writeReminder(database, outcome.id, remindAt);
       const { notifyOthersAt = null } = outcome.state === 'pending' ? outcome : {};
       if (notifyOthersAt !== null) remindOthers(database, outcome.id, notifyOthersAt);
     },

@@ -70,6 +70,36 @@ describe('somebody who cannot be told', () => {
     }));
 });
 
+test('a reminder that is given up is followed by the next one, unless the incident is over', () =>
+  withStore(async (store, clock) => {
+    await store.record(opening('shop', start));
+    const [due] = store.dueDeliveries(start, 10);
+    store.storeOutcomes([{ ...sent(due!.delivery.id), remindAt: start + hour }]);
+    const reminder = () =>
+      store.dueDeliveries(start + 9 * hour, 10).map(({ delivery: { id, number } }) => ({ id, number }));
+    const given = (id: number, at: number) => ({ id, state: 'dead' as const, at, error: '552', remindAt: at + hour });
+    store.storeOutcomes([given(reminder()[0]?.id ?? 0, start + hour)]);
+    expect(reminder().map(({ number }) => number)).toEqual([2]);
+    const closed = store.record(closing('shop', start, start + 90 * 60_000));
+    await clock.advance(1_000);
+    await closed;
+    const left = reminder().find(({ number }) => number === 2);
+    store.storeOutcomes([given(left?.id ?? 0, start + 2 * hour)]);
+    expect(reminder().map(({ number }) => number)).not.toContain(3);
+  }));
+
+test('a recipient with more than is read at once leaves room for the others', () =>
+  withStore(async (store, clock) => {
+    const stored = ['a', 'b', 'c', 'd'].map(async (name, index) =>
+      store.record(opening(name, start + index, ['hangs@example.com'])),
+    );
+    await clock.advance(1_000);
+    await Promise.all(stored);
+    await store.record(opening('shop', start + 10, ['ops@example.com']));
+    const read = store.dueDeliveries(start + hour, 3).map(({ delivery: { recipient } }) => recipient);
+    expect(read).toEqual(['hangs@example.com', 'hangs@example.com', 'ops@example.com']);
+  }));
+
 test('a file keeps what it knows about itself', () =>
   withStore(async (store, _clock, reopen) => {
     expect(store.fact('identity', () => 'abc')).toBe('abc');

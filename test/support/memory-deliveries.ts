@@ -106,7 +106,8 @@ export class MemoryDeliveries implements Part {
       if (outcome.state !== 'pending') this.#pending.delete(outcome.id);
       if ('reference' in outcome) this.references.set(outcome.id, outcome.reference);
       if ('message' in outcome) this.messages.set(outcome.id, outcome.message);
-      if (outcome.state === 'sent' && outcome.remindAt !== null) this.#remind(delivery, outcome.remindAt);
+      const { remindAt = null } = outcome.state === 'sent' || outcome.state === 'dead' ? outcome : {};
+      if (remindAt !== null) this.#remind(delivery, remindAt);
       this.#deliveries.set(outcome.id, {
         ...delivery,
         attempts: delivery.attempts + 1,

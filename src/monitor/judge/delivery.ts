@@ -38,7 +38,14 @@ export type DeliveryOutcome =
       readonly remindAt: number | null;
     }
   | { readonly id: number; readonly state: 'merged'; readonly at: number; readonly message: string | null }
-  | { readonly id: number; readonly state: 'dead'; readonly at: number; readonly error: string }
+  | {
+      readonly id: number;
+      readonly state: 'dead';
+      readonly at: number;
+      readonly error: string;
+      /** When to remind of the incident again if it is still open by then; null or absent for never. */
+      readonly remindAt?: number | null;
+    }
   | {
       readonly id: number;
       readonly state: 'pending';
@@ -75,6 +82,8 @@ export interface PendingDelivery {
   readonly isKnownToOthers: boolean;
   /** Whether it waits for no company, because others cannot be reached. */
   readonly isHastened?: boolean;
+  /** Whether the last message about it was refused for good. */
+  readonly isRefused?: boolean;
 }
 
 /** A recipient that could not be notified. */

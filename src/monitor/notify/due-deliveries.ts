@@ -75,7 +75,11 @@ export function createDueDeliveries({ store, outcomes, clock, isSilenced }: DueD
       isEverythingDue = false;
       awake.clear();
       hastened.clear();
-      return rows.map((row) => (overdue.has(row.delivery.id) ? dueAt(row, now, hurried.has(row.delivery.id)) : row));
+      return rows.map((read) => {
+        const { id } = read.delivery;
+        const row = refused.has(id) ? { ...read, isRefused: true } : read;
+        return overdue.has(id) ? dueAt(row, now, hurried.has(id)) : row;
+      });
     },
     begun(ids) {
       for (const id of ids) overdue.delete(id);

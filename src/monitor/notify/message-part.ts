@@ -45,7 +45,7 @@ export function messagePartOf(rows: PendingRows): MessagePart | null {
     kind: isLate ? 'late' : sent.kind,
     incident,
     sent,
-    merged: rows.map(({ delivery }) => delivery).filter(({ id }) => id !== sent.id),
+    merged: rows.map(({ delivery }) => delivery).filter((one) => one.id !== sent.id && !isApart(one, sent, isChosen)),
     rows,
     root: rows.find(({ root }) => root !== null)?.root ?? null,
     mayBeKnown:
@@ -54,6 +54,11 @@ export function messagePartOf(rows: PendingRows): MessagePart | null {
     isKnownToOthers: rows[0].isKnownToOthers,
     rootReference: rows.find(({ rootReference }) => rootReference !== null)?.rootReference ?? null,
   };
+}
+
+// A new cause is no reminder: the next one keeps its time, unless the message was chosen with it.
+function isApart({ kind }: Delivery, sent: Delivery, isChosen: boolean): boolean {
+  return kind === 'reminder' && sent.kind === 'update' && !isChosen;
 }
 
 /**

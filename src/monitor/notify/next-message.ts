@@ -38,6 +38,8 @@ export type NextMessage =
 const longRepeatMs = 60_000;
 // As often as messages go in a storm if nothing is grouped.
 const shortestPauseMs = 30_000;
+/** How often a group that is refused for good is halved. */
+export const mostHalvings = 6;
 
 export type MessageParts = readonly [MessagePart, ...MessagePart[]];
 
@@ -78,7 +80,8 @@ export function nextMessage({ rows, sent }: RecipientQueue, policy: DeliveryPoli
   const waits = [laterAt, ...rows.map(({ delivery }) => delivery.nextAttemptAt).filter((at) => at > now)];
   if (next === undefined) return { kind: 'wait', reason: later?.reason ?? 'nothing', until: Math.min(...waits) };
   if (next.at > now) return { kind: 'wait', reason: next.reason, until: Math.min(next.at, laterAt) };
-  const [first, ...rest] = next.isStorm ? parts : next.parts;
+  const isApart = next.parts.some(wasRefused);
+  const [first, ...rest] = next.isStorm && !isApart ? parts.filter((part) => !wasRefused(part)) : next.parts;
   if (first === undefined) return { kind: 'wait', reason: 'nothing', until: now };
   const reason = rest.length === 0 ? 'alone' : next.isStorm ? 'digest' : 'group';
   return { kind: 'send', reason, parts: [first, ...rest], message: null };
@@ -149,9 +152,33 @@ function endedSince(rows: readonly PendingDelivery[], now: number): ReadonlySet<
   );
 }
 
-// A reminder goes out when it is due; everything else is included now, however far off its next attempt is.
-function isIncluded({ kind, sent }: MessagePart, now: number): boolean {
-  return kind !== 'reminder' || sent.nextAttemptAt <= now;
+// A reminder goes out when it is due, and so does what was refused for good; everything else is included now, however far off its
+// next attempt is.
+function isIncluded(part: MessagePart, now: number): boolean {
+  if (part.kind !== 'reminder' && !wasRefused(part)) return true;
+  return part.rows.some(({ delivery }) => delivery.nextAttemptAt <= now);
+}
+
+// A message about several incidents may be refused for one of them: they are tried again in ever smaller groups, and apart from others.
+function wasRefused({ rows }: MessagePart): boolean {
+  return rows.some(({ isRefused }) => isRefused === true);
+}
+
+// Which part of its refused group each goes with.
+function sharesOf(parts: readonly MessagePart[]): ReadonlyMap<MessagePart, string> {
+  const shares = new Map<MessagePart, string>();
+  const attemptsOf = ({ rows }: MessagePart) => Math.max(...rows.map(({ delivery }) => delivery.attempts));
+  const groups = Map.groupBy(
+    parts.filter(wasRefused),
+    (part) => `${sortOf(part.kind, part.incident.severity)} ${attemptsOf(part)}`,
+  );
+  for (const [group, own] of groups) {
+    const count = 2 ** Math.min(Math.max(...own.map(attemptsOf)), mostHalvings);
+    const sorted = own.toSorted((a, b) => (a.incident.id < b.incident.id ? -1 : 1));
+    for (const [index, part] of sorted.entries())
+      shares.set(part, ` refused ${group} ${Math.floor((index * count) / own.length)}`);
+  }
+  return shares;
 }
 
 function groupsOf(
@@ -160,9 +187,12 @@ function groupsOf(
   sent: RecipientQueue['sent'],
   now: number,
 ): readonly MessageGroup[] {
+  const shares = sharesOf(parts);
   const sorts = new Map<string, [MessagePart, ...MessagePart[]]>();
   for (const part of parts) {
-    const sort = sortOf(part.kind, part.incident.severity) + (policy.grouping === null ? ` ${part.incident.id}` : '');
+    const sort =
+      sortOf(part.kind, part.incident.severity) +
+      (policy.grouping === null ? ` ${part.incident.id}` : (shares.get(part) ?? ''));
     const known = sorts.get(sort);
     if (known === undefined) sorts.set(sort, [part]);
     else known.push(part);

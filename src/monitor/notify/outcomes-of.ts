@@ -3,7 +3,7 @@ import type { Delivery } from '../judge/delivery.ts';
 import { backoffMs, isHopeless, refusedMs, uncertainWaitMs } from './backoff.ts';
 import { type DeliveryPolicy, remindAfter } from './delivery-policy.ts';
 import { ownDeliveriesOf, previouslySent } from './message-part.ts';
-import type { MessageParts } from './next-message.ts';
+import { type MessageParts, mostHalvings } from './next-message.ts';
 import type { DeliveryWithOutcome } from './delivery-outcomes.ts';
 
 export interface SentContext {
@@ -98,43 +98,52 @@ export function outcomesOfFailed(
   return { retried: [...retried, ...merged], hopeless: deliveries.filter((delivery) => isHopeless(delivery, now)) };
 }
 
+interface RefusalContext {
+  readonly random: Random;
+  readonly now: number;
+  /** Whether a message about the same was refused for good before. */
+  readonly isKnown: (delivery: Delivery) => boolean;
+}
+
 /**
  * The delivery outcomes of a message that the other side refuses for good. While an incident is open its deliveries are retried, ever
- * more slowly, and its other recipients learn who could not be notified; deliveries about an incident that is over are given up.
+ * more slowly, and its other recipients learn who could not be notified; deliveries about an incident that is over are given up, once
+ * they were refused in a message of their own.
  */
 export function outcomesOfRefused(
   parts: MessageParts,
   error: string,
-  random: Random,
-  now: number,
+  { random, now, isKnown }: RefusalContext,
 ): { readonly waiting: readonly DeliveryWithOutcome[]; readonly over: readonly Delivery[] } {
-  const isWaiting = ({ kind, incident }: MessageParts[number]) => kind === 'opened' && incident.endedAt === null;
+  // Of several it may be one that is refused.
+  const isOneOfMany = ({ rows }: MessageParts[number]) =>
+    parts.length > 1 && rows.every(({ delivery }) => delivery.attempts < mostHalvings);
+  const isWaiting = (part: MessageParts[number]) =>
+    isOneOfMany(part) || (part.kind === 'opened' && part.incident.endedAt === null);
   const waiting = parts.filter(isWaiting).flatMap(({ sent, merged }) => [sent, ...merged]);
+  const nextAttemptAt = now + refusedMs(Math.max(0, ...waiting.map(({ attempts }) => attempts)), random);
   return {
     waiting: waiting.map((delivery) => {
-      const nextAttemptAt = now + refusedMs(delivery.attempts, random);
-      const isFirst = delivery.attempts === 0;
-      return {
-        delivery,
-        outcome: {
-          id: delivery.id,
-          state: 'pending',
-          nextAttemptAt,
-          error,
-          message: null,
-          notifyOthersAt: isFirst ? now : null,
-        },
-      };
+      const { id, kind, attempts, lastError } = delivery;
+      // Over a restart the reason tells.
+      const isFirst = kind === 'opened' && !isKnown(delivery) && (attempts === 0 || lastError !== error);
+      const notifyOthersAt = isFirst ? now : null;
+      return { delivery, outcome: { id, state: 'pending', nextAttemptAt, error, message: null, notifyOthersAt } };
     }),
     over: parts.filter((part) => !isWaiting(part)).flatMap(({ sent, merged }) => [sent, ...merged]),
   };
 }
 
-/** The outcomes of deliveries that are given up. */
+/** The outcomes of deliveries that are given up. A reminder is followed by the next one, as if it had been sent. */
 export function outcomesOfDead(
   deliveries: readonly Delivery[],
   error: string,
+  policy: DeliveryPolicy,
   at: number,
 ): readonly DeliveryWithOutcome[] {
-  return deliveries.map((delivery) => ({ delivery, outcome: { id: delivery.id, state: 'dead', at, error } }));
+  return deliveries.map((delivery) => {
+    const afterMs = delivery.kind === 'reminder' ? remindAfter(policy, delivery.number) : null;
+    const remindAt = afterMs === null ? null : at + afterMs;
+    return { delivery, outcome: { id: delivery.id, state: 'dead', at, error, remindAt } };
+  });
 }

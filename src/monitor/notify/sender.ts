@@ -63,13 +63,14 @@ export function createSender(options: SenderOptions): MessageSender {
   const channels = new Map(options.channels.map((channel) => [channel.name, channel]));
 
   // Fails only by a defect of our own, and then neither loses the deliveries nor tries them in a tight loop.
-  function compose(parts: MessageParts, { zone }: DeliveryPolicy, chosenId: string | null): Message | null {
+  function compose(parts: MessageParts, policy: DeliveryPolicy, chosenId: string | null): Message | null {
     try {
+      const { zone } = policy;
       return composeMessage(parts, { ...options.content, zone, identity: options.identity }, chosenId);
     } catch (error) {
       log.error({ err: error, incident: parts[0].incident.id }, 'cannot compose a message');
       const reason = messageOf(error);
-      scheduleRetry(parts, { reason, askedMs: undefined, message: chosenId, leastMs: null });
+      scheduleRetry(parts, policy, { reason, askedMs: undefined, message: chosenId, leastMs: null });
       return null;
     }
   }
@@ -94,12 +95,13 @@ export function createSender(options: SenderOptions): MessageSender {
       }
       case 'rejected': {
         refusals.refused(address.channel, incidents, receipt.reason, isNotified);
+        const isKnown = ({ incidentId }: Delivery) => refusals.rejectedFor(incidentId).has(keyOf(address));
+        const { waiting, over } = outcomesOfRefused(parts, receipt.reason, { random, now: clock.now(), isKnown });
         refusals.rejected(address, incidents);
-        const { waiting, over } = outcomesOfRefused(parts, receipt.reason, random, clock.now());
         due.refused(waiting.map(({ delivery }) => delivery.id));
         outcomes.store(waiting);
         due.hasten(incidents, options.othersOf?.(address) ?? []);
-        return giveUp(over, receipt.reason);
+        return giveUp(over, policy, receipt.reason);
       }
       case 'retry': {
         // An attempt that we broke off ourselves says nothing about the other side: it stays due.
@@ -107,7 +109,7 @@ export function createSender(options: SenderOptions): MessageSender {
         refusals.refused(address.channel, incidents, receipt.reason, isNotified);
         // That a repeat did not arrive says nothing about the first.
         const { reason, afterMs: askedMs, isUncertain = false, atLeastMs: leastMs = null } = receipt;
-        return scheduleRetry(parts, { reason, askedMs, leastMs, message: isRepeat || isUncertain ? id : null });
+        return scheduleRetry(parts, policy, { reason, askedMs, leastMs, message: isRepeat || isUncertain ? id : null });
       }
     }
   }
@@ -119,24 +121,24 @@ export function createSender(options: SenderOptions): MessageSender {
     return [...refusals.rejectedFor(incident.id)].some((one) => !said.has(one));
   }
 
-  function scheduleRetry(parts: MessageParts, failure: DeliveryFailure): void {
+  function scheduleRetry(parts: MessageParts, policy: DeliveryPolicy, failure: DeliveryFailure): void {
     const { retried, hopeless } = outcomesOfFailed(parts, failure, random, clock.now());
-    giveUp(hopeless, failure.reason);
+    giveUp(hopeless, policy, failure.reason);
     outcomes.store(retried);
   }
 
-  function giveUp(deliveries: readonly Delivery[], reason: string): void {
+  function giveUp(deliveries: readonly Delivery[], policy: DeliveryPolicy, reason: string): void {
     if (deliveries.length === 0) return;
     const given = deliveries.map(({ id }) => id);
     const { channel, recipient } = deliveries[0] ?? {};
     log.error({ deliveries: given, channel, recipient }, `given up: ${reason}`);
-    outcomes.store(outcomesOfDead(deliveries, reason, clock.now()));
+    outcomes.store(outcomesOfDead(deliveries, reason, policy, clock.now()));
   }
 
   async function send(parts: MessageParts, { next, policy, ...address }: MessageDispatch): Promise<void> {
     const deliveries = parts.flatMap(allOf);
     const channel = channels.get(address.channel);
-    if (channel === undefined) return giveUp(deliveries, `no channel "${address.channel}" is configured`);
+    if (channel === undefined) return giveUp(deliveries, policy, `no channel "${address.channel}" is configured`);
     const chosenId = next.kind === 'send' ? next.message : null;
     const message = compose(parts, policy, chosenId);
     if (message === null) return;

@@ -92,7 +92,8 @@ export function createUnstoredRows(): UnstoredRows {
       put(withOutcome(row, outcome));
       const { delivery } = row;
       const isOpen = incidents.get(delivery.incidentId)?.endedAt === null;
-      if (outcome.state === 'sent' && outcome.remindAt !== null && isOpen) remind(delivery, outcome.remindAt);
+      const { remindAt = null } = outcome.state === 'sent' || outcome.state === 'dead' ? outcome : {};
+      if (remindAt !== null && isOpen) remind(delivery, remindAt);
     },
     incident: (id) => incidents.get(id),
     of: (incident) => [...rows.values()].filter(({ delivery }) => delivery.incidentId === incident),

@@ -7,7 +7,7 @@ import { FakeClock } from '../../../support/fake-clock.ts';
 import { delivery, shopDown } from '../../../support/incidents.ts';
 import { MemoryDeliveries } from '../../../support/memory-deliveries.ts';
 import { memoryLog } from '../../../support/memory-log.ts';
-import { accepted, hang, RecordingChannel, refusedForNow } from '../../../support/recording-channel.ts';
+import { accepted, hang, RecordingChannel, refusedForGood, refusedForNow } from '../../../support/recording-channel.ts';
 import { seededRandom } from '../../../support/seeded-random.ts';
 
 const second = 1_000;
@@ -67,6 +67,51 @@ async function restart(changes: Partial<DeliveryPolicy> = {}): Promise<void> {
   outbox.start();
   await clock.advance(0);
 }
+
+describe('an incident whose message is refused for good', () => {
+  const toldOf = (target: string, kinds: readonly string[]) =>
+    email.attempts.some(
+      ({ message }) =>
+        kinds.includes(message.kind) &&
+        message.incidents.some((one) => one.target === target) &&
+        message.incidents.every((one) => one.target !== 'spam'),
+    );
+  const filtered: RecordingChannel['answer'] = ({ message: { incidents } }) =>
+    incidents.some(({ target }) => target === 'spam') ? refusedForGood : accepted;
+
+  test('holds up none that begins later', async () => {
+    email.answer = filtered;
+    outbox.start();
+    tell(down('spam'), 'opened');
+    await clock.advance(10 * minute);
+    tell(down('shop'), 'opened');
+    await clock.advance(minute);
+    expect(toldOf('shop', ['opened'])).toBe(true);
+  });
+
+  test('holds up those that began with it for some minutes only', async () => {
+    email.answer = filtered;
+    outbox.start();
+    for (const target of ['spam', 'shop', 'blog', 'mail']) tell(down(target), 'opened');
+    await clock.advance(hour);
+    expect(['shop', 'blog', 'mail'].filter((target) => !toldOf(target, ['opened']))).toEqual([]);
+  });
+
+  test('takes the end of none with it', async () => {
+    outbox.start();
+    const open = ['spam', 'shop', 'blog', 'mail'].map(down);
+    for (const incident of open) tell(incident, 'opened');
+    await clock.advance(10 * minute);
+    email.answer = filtered;
+    for (const incident of open) tell(over(incident), 'resolved');
+    await clock.advance(3 * hour);
+    expect(['shop', 'blog', 'mail'].filter((target) => !toldOf(target, ['resolved']))).toEqual([]);
+    const left = email.attempts.length;
+    await clock.advance(48 * hour);
+    expect(email.attempts.length).toBeLessThan(left + 3);
+    expect([...store.states.values()].filter((state) => state === 'pending')).toEqual([]);
+  });
+});
 
 test('two hundred targets that go down and come back are one mail down and one mail up, in one thread', async () => {
   outbox.start();

@@ -336,6 +336,24 @@ describe('the outbox', () => {
     expect(store.states.get(1)).toBe('sent');
   });
 
+  test('has others hear who was not told also if a recipient that refuses for good could not be reached at first', async () => {
+    store.add(shopDown, opened);
+    email.answer = () => refusedForNow;
+    outbox.start();
+    await clock.advance(minute);
+    email.answer = () => ({ kind: 'rejected', reason: `550 no such user ${clock.now()}` });
+    await clock.advance(60 * minute);
+    const told = store.outcomes.filter((one) => one.state === 'pending' && (one.notifyOthersAt ?? null) !== null);
+    expect(told).toHaveLength(1);
+    await outbox.stop();
+    outbox = open();
+    email.answer = () => ({ kind: 'rejected', reason: store.get(1).lastError ?? '' });
+    outbox.start();
+    await clock.advance(60 * minute);
+    const again = store.outcomes.filter((one) => one.state === 'pending' && (one.notifyOthersAt ?? null) !== null);
+    expect(again).toHaveLength(1);
+  });
+
   test('gives up what is refused for good about an incident that is over, and says so as an error', async () => {
     email.answer = () => refusedForGood;
     store.add({ ...shopDown, endedAt: clock.now() }, opened);
