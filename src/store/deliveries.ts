@@ -20,6 +20,7 @@ import {
   min,
   sql,
 } from './drizzle.ts';
+import { latestOf } from './waiting-outcomes.ts';
 import { deliveryOf, incidentOf, listedDeliveryOf, sentMessageOf, type OutcomeInput } from './rows.ts';
 import { deliveries, incidents, targets } from './schema.ts';
 
@@ -27,8 +28,14 @@ type DeliveryRow = typeof deliveries.$inferSelect;
 
 const isPending = eq(deliveries.state, sql`'pending'`);
 
+const oldestFirst = [asc(deliveries.createdAt), asc(deliveries.id)];
+// Each recipient in turn.
+const inTurn = sql`row_number() OVER (
+  PARTITION BY ${deliveries.channel}, ${deliveries.recipient} ORDER BY ${deliveries.createdAt}, ${deliveries.id})`;
+
 /**
- * Everything that is pending for the recipients who have something due, oldest first. Outcomes that wait for the database
+ * Everything that is pending for the recipients who have something due, oldest first; beyond the limit of each recipient as much as of
+ * the others. Outcomes that wait for the database
  * count as if they were in it, so that a mail which was sent while the disk was full is not sent again.
  */
 export function readDue(
@@ -43,13 +50,13 @@ export function readDue(
     .where(and(isPending, lte(deliveries.nextAttemptAt, now)))
     .as('due');
   const beginning = alias(deliveries, 'beginning');
-  const rows = database
+  const most = limit + waiting.length;
+  const query = database
     .select({
       target: targets.name,
       incident: incidents,
       delivery: deliveries,
-      root: beginning.message,
-      rootReference: beginning.reference,
+      beginning: { id: beginning.id, message: beginning.message, reference: beginning.reference },
     })
     .from(deliveries)
     .innerJoin(due, and(eq(due.channel, deliveries.channel), eq(due.recipient, deliveries.recipient)))
@@ -66,25 +73,42 @@ export function readDue(
       ),
     )
     .where(isPending)
-    .orderBy(asc(deliveries.createdAt), asc(deliveries.id))
-    .limit(limit + waiting.length);
+    .limit(most)
+    .$dynamic();
+  const oldest = query.orderBy(...oldestFirst).all();
+  const rows =
+    oldest.length < most
+      ? oldest
+      : query
+          .orderBy(inTurn, ...oldestFirst)
+          .all()
+          .toSorted(byAge);
   const latest = latestOf(waiting);
   const dueAt = ({ id, nextAttemptAt }: DeliveryRow) => latest.get(id)?.dueAt ?? nextAttemptAt;
-  const left = rows.all().filter(({ delivery }) => dueAt(delivery) !== Number.POSITIVE_INFINITY);
+  const left = rows.filter(({ delivery }) => dueAt(delivery) !== Number.POSITIVE_INFINITY);
   const dueAddresses = new Set(left.flatMap(({ delivery }) => (dueAt(delivery) <= now ? [addressOf(delivery)] : [])));
   const selected = left.filter(({ delivery }) => dueAddresses.has(addressOf(delivery))).slice(0, limit);
   const othersOf = createOthers(database, selected);
-  return selected.map(({ target, incident, delivery, ...beginning }) => {
+  return selected.map(({ target, incident, delivery, beginning: stored }) => {
     const { message } = latest.get(delivery.id) ?? delivery;
     const at = { nextAttemptAt: dueAt(delivery) };
+    const root = latest.get(stored?.id ?? 0) ?? stored;
     return {
       delivery: { ...deliveryOf(delivery), ...at },
       incident: incidentOf(target, incident),
       message,
-      ...beginning,
+      root: root?.message ?? null,
+      rootReference: root?.reference ?? null,
       ...othersOf(delivery),
     };
   });
+}
+
+function byAge(
+  { delivery: a }: { readonly delivery: DeliveryRow },
+  { delivery: b }: { readonly delivery: DeliveryRow },
+) {
+  return a.createdAt - b.createdAt || a.id - b.id;
 }
 
 type PeerDeliveries = Pick<PendingDelivery, 'unreached' | 'isKnownToOthers'>;
@@ -209,8 +233,10 @@ export function readNotifiedAndOpen(database: BetterSQLite3Database, channel: st
   return rows.all().map(({ target, incident, recipient }) => ({ recipient, incident: incidentOf(target, incident) }));
 }
 
+/** Deliveries of a state, the newest first; outcomes that wait for the database count as if they were in it. */
 export function readDeliveries(
   database: BetterSQLite3Database,
+  waiting: readonly OutcomeInput[],
   {
     state,
     incident,
@@ -230,43 +256,17 @@ export function readDeliveries(
     )
     .orderBy(desc(deliveries.id))
     .limit(limit);
-  return rows.all().map(({ target, delivery }) => listedDeliveryOf(target, delivery));
-}
-
-const isRetryable = (ids: readonly number[] | null) =>
-  ids === null
-    ? eq(deliveries.state, 'dead')
-    : and(inArray(deliveries.id, [...ids]), inArray(deliveries.state, ['dead', 'pending']));
-
-/** The dead and pending deliveries of these; without ids, all dead ones. */
-export function retryable(database: BetterSQLite3Database, ids: readonly number[] | null): readonly number[] {
-  const rows = database.select({ id: deliveries.id }).from(deliveries).where(isRetryable(ids)).all();
-  return rows.map(({ id }) => id);
-}
-
-/** Makes dead and pending deliveries due at `now`, as if they had never been tried; without ids, all dead ones. */
-export function retryDeliveries(database: BetterSQLite3Database, ids: readonly number[] | null, now: number): number {
-  const { changes } = database
-    .update(deliveries)
-    .set({ state: 'pending', nextAttemptAt: now, attempts: 0, settledAt: null })
-    .where(isRetryable(ids))
-    .run();
-  return changes;
-}
-
-interface LatestDelivery {
-  /** Never again for a delivery that is settled; undefined if nothing about it waits. */
-  readonly dueAt: number | undefined;
-  readonly message: string | null;
-}
-
-function latestOf(waiting: readonly OutcomeInput[]): ReadonlyMap<number, LatestDelivery> {
-  const latest = new Map<number, LatestDelivery>();
-  for (const outcome of waiting) {
-    const { id, state } = outcome;
-    if (state === 'claimed') latest.set(id, { dueAt: latest.get(id)?.dueAt, message: outcome.message });
-    else if (state === 'pending') latest.set(id, { dueAt: outcome.nextAttemptAt, message: outcome.message });
-    else latest.set(id, { dueAt: Number.POSITIVE_INFINITY, message: null });
-  }
-  return latest;
+  const latest = latestOf(waiting);
+  return rows
+    .all()
+    .map(({ target, delivery }) => {
+      const {
+        state: now,
+        message,
+        reference,
+        settledAt,
+      } = latest.get(delivery.id) ?? listedDeliveryOf(target, delivery);
+      return { ...listedDeliveryOf(target, delivery), state: now, message, reference, settledAt };
+    })
+    .filter((one) => state === undefined || one.state === state);
 }

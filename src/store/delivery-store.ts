@@ -8,9 +8,8 @@ import {
   readNextDeliveryAt,
   readSentMessages,
   readNotifiedAndOpen,
-  retryable,
-  retryDeliveries,
 } from './deliveries.ts';
+import { retryable, retryDeliveries } from './retried-deliveries.ts';
 import type { BetterSQLite3Database } from './drizzle.ts';
 import type { WriteQueue } from './queue.ts';
 import type { SharedWriting } from './shared-store.ts';
@@ -40,7 +39,7 @@ export function createDeliveryStore({ database, queue, sharing, clock, guard }: 
     notifiedAndOpen: (channel) => guard(() => readNotifiedAndOpen(database, channel)),
     sentMessages: (since) => guard(() => readSentMessages(database, since)),
     deliveryCounts: () => guard(() => readCounts(database, channels, clock.now())),
-    listDeliveries: (options) => guard(() => readDeliveries(database, options)),
+    listDeliveries: (options) => guard(() => readDeliveries(database, queue.waitingOutcomes(), options)),
     retryDeliveries: (ids) =>
       guard(() =>
         sharing === null ? retryDeliveries(database, ids, clock.now()) : sharing.retry(retryable(database, ids)),

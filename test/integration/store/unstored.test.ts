@@ -5,6 +5,7 @@ import { watchOurselves } from '#compose/ourselves.ts';
 import type { RoundRecord } from '#monitor/judge/round-record.ts';
 import type { Target } from '#monitor/judge/target.ts';
 import { type Monitor, startMonitor } from '#monitor/monitor.ts';
+import type { DeliveryPolicy } from '#monitor/notify/delivery-policy.ts';
 import { createOutbox, type Outbox } from '#monitor/notify/outbox.ts';
 import { createUnstored, type UnstoredDeliveries } from '#monitor/notify/unstored.ts';
 import { watchByRuns } from '#monitor/watch/by-runs.ts';
@@ -36,6 +37,7 @@ let outbox: Outbox;
 let unstored: UnstoredDeliveries;
 let logged: ReturnType<typeof memoryLog>;
 let ourselves: Disposable;
+let policy: DeliveryPolicy;
 let isUp = true;
 let locked: Database.Database | null = null;
 
@@ -59,7 +61,7 @@ function launch(): void {
     clock,
     random: seededRandom(1),
     log: logged.log,
-    policyOf: () => alone,
+    policyOf: () => policy,
     linkTo: () => null,
     identity: 'here',
   });
@@ -104,6 +106,7 @@ beforeEach(async () => {
   store = openAt(pathOf(), clock);
   email = new RecordingChannel();
   isUp = true;
+  policy = alone;
   launch();
   await clock.advance(2 * minute);
 });
@@ -125,6 +128,24 @@ const rows = () =>
     .filter(({ target: of }) => of === 'shop')
     .toReversed();
 const words = [expect.stringMatching(/^\[DOWN\] shop/), expect.stringMatching(/^\[RESOLVED\] shop/)];
+
+test('a recipient that was notified while nothing could be stored hears of the end, though it is notified later than others', async () => {
+  policy = { ...alone, afterMs: 2 * minute };
+  isUp = false;
+  await clock.advance(15 * second);
+  expect(rows()).toMatchObject([{ kind: 'opened', state: 'pending' }]);
+  lock();
+  await clock.advance(3 * minute);
+  expect(told()).toEqual([words[0]]);
+  isUp = true;
+  await clock.advance(minute);
+  expect(told()).toEqual(words);
+  const [first, last] = email.attempts.filter(({ message }) => message.incidents[0]?.target === 'shop');
+  expect(last?.message.references).toEqual([first?.message.id]);
+  unlock();
+  await clock.advance(5 * minute);
+  expect(told()).toEqual(words);
+});
 
 test('an outage and its end are told in time while nothing can be stored, and not again once they are', async () => {
   lock();
