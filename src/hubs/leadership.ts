@@ -23,6 +23,8 @@ export interface LeadershipOptions {
   readonly revision: number;
   /** When the lease was asked for. */
   readonly askedAt: number;
+  /** How long a record may be as far as is known: one that was written alone has to fit into the log later. */
+  readonly mostBytes: number;
   readonly store: MemberStore;
   readonly reader: LogReader;
   readonly session: () => Promise<LogSession | null>;
@@ -42,6 +44,8 @@ export interface WrittenRecord {
 }
 
 const pauseMs = 200;
+// The log has another place for a record of the backlog, which may be a few digits longer.
+const spareBytes = 64;
 
 /** The time in which this hub leads: renews the lease, and writes the log. */
 export class Leadership {
@@ -55,12 +59,14 @@ export class Leadership {
   #failingSince: number | null = null;
   #endedStepAt: number;
   #uncommitted = 0;
+  #mostBytes: number;
   #isSendingBacklog = false;
 
   constructor(options: LeadershipOptions) {
     this.#options = options;
     this.#revision = options.revision;
     this.#renewedAt = options.askedAt;
+    this.#mostBytes = options.mostBytes;
     this.#endedStepAt = options.clock.elapsed();
   }
 
@@ -99,8 +105,9 @@ export class Leadership {
       const record = this.#recordOf(writes);
       const { position } = this.#options.reader;
       if (this.#isAlone && !this.#isSendingBacklog) {
+        const backlog = encodeWithin(this.#mostBytes - spareBytes, record);
         this.#uncommitted += 1;
-        return { position: { ...position, epoch: record.epoch, n: record.n }, backlog: encodeRecord(record) };
+        return { position: { ...position, epoch: record.epoch, n: record.n }, backlog };
       }
       const sequence = !this.#isAlone && this.#isHeld() ? await this.#append(record) : null;
       if (sequence !== null) {
@@ -229,12 +236,8 @@ export class Leadership {
   async #append(record: LogRecord): Promise<number | null> {
     try {
       const session = await this.#session();
-      const bytes = encodeRecord(record);
-      if (bytes.length > session.mostBytes)
-        throw new RangeError(
-          `a record has ${bytes.length} bytes, and NATS takes ${session.mostBytes}: raise max_payload`,
-        );
-      const sequence = await session.append(bytes, record.after);
+      this.#mostBytes = session.mostBytes;
+      const sequence = await session.append(encodeWithin(session.mostBytes, record), record.after);
       if (sequence !== null) return sequence;
       const there = await session.read(record.after + 1);
       const found = there === null ? null : decodeRecord(there);
@@ -286,6 +289,13 @@ export class Leadership {
     }
     return notLeading();
   }
+}
+
+function encodeWithin(mostBytes: number, record: LogRecord): Uint8Array {
+  const bytes = encodeRecord(record);
+  if (bytes.length > mostBytes)
+    throw new RangeError(`a record has ${bytes.length} bytes, and NATS takes ${mostBytes}: raise max_payload`);
+  return bytes;
 }
 
 class NotLeadingError extends WatchpostError {}

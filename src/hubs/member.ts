@@ -202,7 +202,8 @@ export class Member {
       reader.moved(position);
       this.#isSuccessor = lease?.isReleased === true;
       log.info({ hub: name, epoch }, 'this hub leads');
-      this.#begin(new Leadership({ ...this.#options, epoch, revision, askedAt, reader, ...this.#leadershipEvents() }));
+      const term = { epoch, revision, askedAt, reader, mostBytes: session.mostBytes };
+      this.#begin(new Leadership({ ...this.#options, ...term, ...this.#leadershipEvents() }));
       return;
     }
   }

@@ -49,6 +49,8 @@ const groupMs = 1_000;
 // Those that come together go together.
 const leastGroupMs = 50;
 const groupLimit = 200;
+// A message may tell thousands of incidents, and one write has to fit into a record.
+const outcomesAtOnce = 1_000;
 const firstRetryMs = 250;
 const longestRetryMs = 10_000;
 
@@ -102,6 +104,13 @@ export class SharedQueue implements WriteQueue {
 
   /** Resolves when the log has these outcomes. */
   async claimed(outcomes: readonly OutcomeInput[]): Promise<void> {
+    const parts: Promise<void>[] = [];
+    for (let from = 0; from < outcomes.length; from += outcomesAtOnce)
+      parts.push(this.#claimPart(outcomes.slice(from, from + outcomesAtOnce)));
+    await Promise.all(parts);
+  }
+
+  async #claimPart(outcomes: readonly OutcomeInput[]): Promise<void> {
     const make = (): SharedWrite => {
       const names = this.#options.shared.namesOf(outcomes.map(({ id }) => id));
       return {
@@ -192,6 +201,15 @@ export class SharedQueue implements WriteQueue {
 
   async #send(batch: readonly PendingWrite[]): Promise<void> {
     this.#sending = batch;
+    try {
+      await this.#sendParts(batch);
+    } finally {
+      this.#sending = [];
+    }
+  }
+
+  // What is too long for one record goes in several.
+  async #sendParts(batch: readonly PendingWrite[]): Promise<void> {
     this.#sentAt = this.#options.clock.elapsed();
     try {
       const writes = batch.map(({ make }) => make());
@@ -206,13 +224,11 @@ export class SharedQueue implements WriteQueue {
     } catch (error) {
       if (error instanceof RangeError && batch.length > 1) {
         const half = batch.length >> 1;
-        await this.#send(batch.slice(0, half));
-        return await this.#send(batch.slice(half));
+        await this.#sendParts(batch.slice(0, half));
+        return this.#sendParts(batch.slice(half));
       }
       const reason = new WatchpostError('store_failed', `not stored: ${reasonOf(error)}`, { cause: error });
       for (const one of batch) one.reject(reason);
-    } finally {
-      this.#sending = [];
     }
   }
 

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { beforeAll, effectOf, type LogPosition, positionAfter } from '#hubs/position.ts';
 import { decodeRecord, encodeRecord } from '#hubs/record.ts';
 import { createSharing, type SharedWrite, SharedWrites, type WriteLog } from '#store/shared-store.ts';
+import type { RoundRecord } from '#monitor/judge/round-record.ts';
 import type { Store } from '#store/sqlite.ts';
 import { historyOf } from '../support/fleet-history.ts';
 import { FakeClock } from '../support/fake-clock.ts';
@@ -14,13 +15,18 @@ function createWorld(folder: string, clock: FakeClock) {
   const committed: (readonly SharedWrite[])[] = [];
   let refusal: Error | null = null;
   let mostWrites = Number.POSITIVE_INFINITY;
+  let mostBytes = Number.POSITIVE_INFINITY;
+  let held = Promise.resolve();
   let position: LogPosition = beforeAll;
   const writeLog: WriteLog = {
     async publish(writes) {
       if (refusal !== null) throw refusal;
       if (writes.length > mostWrites) throw new RangeError('the record is too long');
+      await held;
       const head = { epoch: 1, n: position.n + 1, after: records.length };
-      records.push(encodeRecord({ ...head, hub: 'a', isFirst: false, writes }));
+      const bytes = encodeRecord({ ...head, hub: 'a', isFirst: false, writes });
+      if (bytes.length > mostBytes) throw new RangeError('the record is too long');
+      records.push(bytes);
       position = { sequence: records.length, epoch: 1, n: head.n };
       return { position };
     },
@@ -41,6 +47,13 @@ function createWorld(folder: string, clock: FakeClock) {
     follower: open('b', nowhere),
     refuse: (error: Error | null) => void (refusal = error),
     limit: (count: number) => void (mostWrites = count),
+    limitBytes: (bytes: number) => void (mostBytes = bytes),
+    /** Has the log answer nothing more until what it gives is called. */
+    hold(): () => void {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      held = promise;
+      return resolve;
+    },
     /** Lets a store read on. */
     follow(store: Store): void {
       let at = store.shared?.position() ?? beforeAll;
@@ -69,6 +82,15 @@ async function withWorld(
     await world.leader.close();
     await world.follower.close();
   }
+}
+
+const end = start + 365 * 86_400_000;
+
+/** Has a round stored. */
+async function record(store: Store, of: RoundRecord, clock: FakeClock): Promise<void> {
+  const stored = store.record(of);
+  await settled(clock, store);
+  await stored;
 }
 
 /** What waits in the fake clock and in promises comes to rest. */
@@ -262,6 +284,40 @@ test('a record that is too long is written as several', () =>
     expect(await Promise.all(rounds)).toEqual(Array.from({ length: 5 }, () => 'stored'));
     expect(records.length).toBeGreaterThan(2);
     expect(history('a').results).toHaveLength(5);
+  }));
+
+test('what is sent counts as sent while the first half of a record that is too long is on its way to the log', () =>
+  withWorld(async (world, clock) => {
+    const { leader, limit } = world;
+    await record(leader, opening('shop', start, ['ann@example.com', 'bob@example.com']), clock);
+    const ids = leader.dueDeliveries(start, 10).map(({ delivery }) => delivery.id);
+    limit(1);
+    const goOn = world.hold();
+    for (const id of ids) leader.storeOutcomes([{ id, state: 'sent', at: start, message: `m${id}`, remindAt: null }]);
+    expect(leader.dueDeliveries(start, 10)).toEqual([]);
+    await clock.advance(0);
+    expect(leader.dueDeliveries(start, 10)).toEqual([]);
+    goOn();
+    await settled(clock, leader);
+    expect(leader.dueDeliveries(start, 10)).toEqual([]);
+  }));
+
+test('what tells thousands of incidents at once is noted in as many records as it takes', () =>
+  withWorld(async ({ leader, limitBytes, records }, clock) => {
+    const targets = Array.from({ length: 3_000 }, (_, index) => `host-${index}.example.com`);
+    const opened = targets.map(async (target, index) => leader.record(opening(target, start + 7_919 * index)));
+    while (leader.dueDeliveries(end, 10_000).length < targets.length) await clock.advance(1_000);
+    await Promise.all(opened);
+    limitBytes(16_384);
+    const before = records.length;
+    const claimed = leader.claim(
+      'm1',
+      leader.dueDeliveries(end, 10_000).map(({ delivery }) => delivery.id),
+    );
+    await clock.advance(1_000);
+    await claimed;
+    expect(records.length).toBeGreaterThan(before + 1);
+    expect(new Set(leader.dueDeliveries(end, 10_000).map(({ message }) => message))).toEqual(new Set(['m1']));
   }));
 
 test('a write that cannot be made is left out on every hub alike', () =>

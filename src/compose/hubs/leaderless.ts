@@ -2,13 +2,14 @@ import { existsSync, readFileSync } from 'node:fs';
 import { rm, writeFile } from 'node:fs/promises';
 import { z } from 'zod';
 import type { CheckRunnerEnvironment } from '#compose/checking.ts';
-import { openChannels, othersOf, policiesOf } from '#compose/delivery.ts';
+import { openReloadableChannels, othersOf, policiesOf } from '#compose/delivery.ts';
 import type { PushDevices } from '#channels/index.ts';
 import type { Config } from '#config/config.ts';
 import { sleep } from '#kernel/clock.ts';
 import { createInTurn } from '#kernel/concurrency.ts';
 import { messageOf } from '#kernel/errors.ts';
 import { privateMode } from '#kernel/private-files.ts';
+import type { ListedDelivery } from '#monitor/judge/delivery.ts';
 import { type Incident, ownLeader } from '#monitor/judge/incident.ts';
 import type { RoundRecord } from '#monitor/judge/round-record.ts';
 import { mergeRecipients } from '#monitor/judge/recipient.ts';
@@ -23,23 +24,28 @@ export interface LeaderlessNotices extends AsyncDisposable {
   report(reason: string | null, since: number): void;
 }
 
-// Only the leader writes to the database, so there is nothing of this hub in it.
-const nothingStored: UnstoredOptions['store'] = {
-  dueDeliveries: () => [],
-  nextDeliveryAt: () => null,
-  claim: () => undefined,
-  storeOutcomes: () => {},
-  sentMessages: () => [],
-  notifiedAndOpen: () => [],
-  listDeliveries: () => [],
-};
-
 /** A notice of this hub that was sent and whose end is still to be notified. */
 const SentNotice = z.object({
   since: z.number(),
   incident: z.custom<Incident>((value) => Named.safeParse(value).success),
+  /** Its deliveries that were sent: their recipients hear of its end. A file of an earlier version does not say. */
+  beginnings: z.array(z.custom<ListedDelivery>((value) => SentBeginning.safeParse(value).success)).default([]),
 });
 const Named = z.looseObject({ id: z.string(), target: z.literal(ownLeader), startedAt: z.number() });
+const SentBeginning = z.looseObject({ channel: z.string(), recipient: z.string(), message: z.string() });
+
+// Only the leader writes to the database, so there is nothing of this hub in it.
+function storedBefore(notice: z.output<typeof SentNotice> | null): UnstoredOptions['store'] {
+  return {
+    dueDeliveries: () => [],
+    nextDeliveryAt: () => null,
+    claim: () => undefined,
+    storeOutcomes: () => {},
+    sentMessages: () => [],
+    notifiedAndOpen: () => [],
+    listDeliveries: ({ incident }) => (notice !== null && notice.incident.id === incident ? notice.beginnings : []),
+  };
+}
 
 export interface LeaderlessOptions {
   readonly hub: string;
@@ -58,7 +64,7 @@ export function openLeaderlessNotices(options: LeaderlessOptions): LeaderlessNot
   const { hub, path, config, identity, environment, devices } = options;
   const { clock, random, log } = environment;
   const before = readNotice(path, log);
-  const unstored = createUnstored({ store: nothingStored, log });
+  const unstored = createUnstored({ store: storedBefore(before), log });
   const own = createOwnIncidents({
     open: before === null ? [] : [before.incident],
     recipients: () => mergeRecipients(config().targets.flatMap(({ recipients }) => recipients)),
@@ -67,14 +73,14 @@ export function openLeaderlessNotices(options: LeaderlessOptions): LeaderlessNot
   const opened = new AsyncDisposableStack();
   const closing = new AbortController();
   const inTurn = createInTurn();
-  let outbox: ReturnType<typeof createOutbox> | null = null;
+  let sending: ReturnType<typeof open> | null = null;
 
   function open() {
-    const channels = openChannels(config(), config, { ...environment, devices: devices() });
-    for (const channel of channels) opened.defer(async () => channel.close());
-    const sending = createOutbox({
+    const channels = openReloadableChannels(config(), config, { ...environment, devices: devices() });
+    for (const channel of channels.list) opened.defer(async () => channel.close());
+    const outbox = createOutbox({
       store: unstored,
-      channels,
+      channels: channels.list,
       clock,
       random,
       log,
@@ -83,9 +89,9 @@ export function openLeaderlessNotices(options: LeaderlessOptions): LeaderlessNot
       linkTo: () => null,
       identity: identity(),
     });
-    opened.defer(async () => sending.stop());
-    sending.start();
-    return sending;
+    opened.defer(async () => outbox.stop());
+    outbox.start();
+    return { channels, outbox };
   }
 
   // Until a notice is sent, a restart sends it anew.
@@ -93,9 +99,15 @@ export function openLeaderlessNotices(options: LeaderlessOptions): LeaderlessNot
     if (incident === undefined) return;
     const isPending = () =>
       unstored.deliveriesOf(incident.id).some(({ kind, state }) => kind !== 'reminder' && state === 'pending');
-    while (isPending()) await sleep(clock, lookEveryMs, closing.signal);
+    while (isPending()) {
+      await sleep(clock, lookEveryMs, closing.signal);
+      // A reload may have been for this very message.
+      sending?.channels.prepare(config())();
+    }
     if (incident.endedAt !== null) return rm(path, { force: true });
-    const notice: z.input<typeof SentNotice> = { since: incident.startedAt, incident };
+    const known = unstored.deliveriesOf(incident.id);
+    const beginnings = known.filter(({ kind, message }) => kind === 'opened' && message !== null);
+    const notice: z.input<typeof SentNotice> = { since: incident.startedAt, incident, beginnings };
     await writeFile(path, JSON.stringify(notice), { mode: privateMode });
   }
 
@@ -110,8 +122,9 @@ export function openLeaderlessNotices(options: LeaderlessOptions): LeaderlessNot
           if (!closing.signal.aborted) log.warn({ reason: messageOf(error) }, 'cannot keep what was notified');
         });
       }
-      outbox ??= open();
-      outbox.wake();
+      sending ??= open();
+      sending.channels.prepare(config())();
+      sending.outbox.wake();
     },
     async [Symbol.asyncDispose]() {
       closing.abort(new Error('this hub is stopping'));
