@@ -90,6 +90,7 @@ export function openSubscriptions({ store, inForce, clock, random, log }: Subscr
         wake,
         removeExpired: () => subscriptions.removeExpired(),
         mayWrite: mayNotify,
+        deletionNow: () => store.deletionNow(),
         clock,
         log,
       });

@@ -1,4 +1,5 @@
 import { type Clock, deadline } from '#kernel/clock.ts';
+import { messageOf } from '#kernel/errors.ts';
 import type { Log } from '#kernel/log.ts';
 import type { Random } from '#kernel/random.ts';
 import { onTick } from '#kernel/ticks.ts';
@@ -31,6 +32,10 @@ const attemptMs = 10 * 60_000;
 const soonMs = 100;
 const atOnce = 4;
 const patienceMs = 2 * dayMs;
+// So that a clock that was set forward gives up nothing.
+const patienceAttempts = 20;
+const clockStepMs = 1_000;
+const mostEarly = 10_000;
 
 export function startMailQueue(options: MailQueueOptions): MailQueue {
   const { store, compose, send, maySend, clock, random, log } = options;
@@ -38,29 +43,45 @@ export function startMailQueue(options: MailQueueOptions): MailQueue {
   const running = new Map<string, Promise<void>>();
   // What several hubs share is written a moment later.
   const over = new Set<string>();
+  // Those of which the store does not know it yet, because it refused to write.
+  const unwritten = new Set<string>();
+  // Until when a mail rests that failed without a trace in the store, by the monotonic clock.
+  const resting = new Map<string, number>();
+  const early = createEarlyMails(store, clock);
   let timer: Disposable | null = null;
 
-  function settle(mail: SubscriptionMail): void {
-    over.add(mail.id);
-    store.writeSubscription({ kind: 'mail settled', id: mail.id });
+  function settle(id: string): void {
+    over.add(id);
+    unwritten.add(id);
+    store.writeSubscription({ kind: 'mail settled', id });
+    unwritten.delete(id);
+  }
+
+  function settleUnwritten(): void {
+    try {
+      for (const id of unwritten) settle(id);
+    } catch (error) {
+      log.warn({ reason: messageOf(error), mails: unwritten.size }, 'cannot note that mails were sent; retrying');
+    }
   }
 
   async function attempt(mail: SubscriptionMail): Promise<void> {
     const subscriber = store.subscriber(mail.subscriber);
     const composed = subscriber === null ? null : compose(mail, subscriber);
-    if (subscriber === null || composed === null) return settle(mail);
+    if (subscriber === null || composed === null) return settle(mail.id);
     using limit = deadline(clock, attemptMs, stopping.signal);
     const receipt = await send(composed, subscriber.address, limit.signal);
     const shown = { mail: mail.id, page: subscriber.page, subscriber: subscriber.id };
     if (receipt.kind === 'delivered') {
       log.info({ ...shown, response: receipt.response }, 'sent a mail to a subscriber');
-      return settle(mail);
+      return settle(mail.id);
     }
     if (stopping.signal.aborted) return;
     const { reason } = receipt;
-    if (receipt.kind === 'rejected' || clock.now() - mail.createdAt > patienceMs) {
+    const isOld = clock.now() - mail.createdAt > patienceMs && mail.attempts >= patienceAttempts;
+    if (receipt.kind === 'rejected' || isOld) {
       log.warn({ ...shown, reason }, 'given up a mail to a subscriber');
-      return settle(mail);
+      return settle(mail.id);
     }
     log.warn({ ...shown, reason }, 'cannot send a mail to a subscriber; retrying');
     const least = receipt.atLeastMs ?? 0;
@@ -70,25 +91,28 @@ export function startMailQueue(options: MailQueueOptions): MailQueue {
   }
 
   function start(mail: SubscriptionMail): void {
+    early.started(mail.id);
     const task = attempt(mail)
-      .catch((error: unknown) =>
-        log.error({ err: error, mail: mail.id }, 'cannot send a mail to a subscriber; retrying'),
-      )
+      .catch((error: unknown) => {
+        resting.set(mail.id, clock.elapsed() + lookMs);
+        log.error({ err: error, mail: mail.id }, 'cannot send a mail to a subscriber; retrying');
+      })
       .finally(() => running.delete(mail.id));
     running.set(mail.id, task);
-    // Not at once: it may have failed without a receipt.
     void task.then(() => schedule(soonMs));
   }
 
   function look(): void {
     timer = null;
     if (stopping.signal.aborted) return;
+    settleUnwritten();
+    for (const [id, until] of resting) if (until <= clock.elapsed()) resting.delete(id);
     try {
-      const due = maySend() ? store.dueMails(clock.now(), 2 * atOnce + over.size) : [];
+      const due = maySend() ? early.read(2 * atOnce + over.size + resting.size) : [];
       for (const id of over) if (!due.some((mail) => mail.id === id)) over.delete(id);
       for (const mail of due) {
         if (running.size >= atOnce) break;
-        if (!running.has(mail.id) && !over.has(mail.id)) start(mail);
+        if (!running.has(mail.id) && !over.has(mail.id) && !resting.has(mail.id)) start(mail);
       }
     } catch (error) {
       log.error({ err: error }, 'cannot read mails to subscribers; retrying');
@@ -109,6 +133,40 @@ export function startMailQueue(options: MailQueueOptions): MailQueue {
       stopping.abort(new Error('mails to subscribers stop'));
       timer?.[Symbol.dispose]();
       await Promise.all(running.values());
+    },
+  };
+}
+
+/** Mails that are due, whatever the clock has done: if it was set back, due times lie too late by as much. */
+function createEarlyMails(store: MailQueueOptions['store'], clock: Clock) {
+  const early = new Set<string>();
+  let tried = 0;
+  let wallAhead = Number.POSITIVE_INFINITY;
+
+  // Over a restart it is unknown how the clock was set: then each is tried once at once.
+  function noteClock(): void {
+    const ahead = clock.now() - clock.elapsed();
+    if (ahead < wallAhead - clockStepMs) {
+      const waiting = store.dueMails(Number.MAX_SAFE_INTEGER, mostEarly);
+      tried = 0;
+      for (const { id, nextAttemptAt } of waiting) if (nextAttemptAt > clock.now()) early.add(id);
+    }
+    wallAhead = ahead;
+  }
+
+  return {
+    read(most: number): readonly SubscriptionMail[] {
+      noteClock();
+      const now = clock.now();
+      if (early.size === 0) return store.dueMails(now, most);
+      // Those that were tried are before them by now.
+      const waiting = store.dueMails(Number.MAX_SAFE_INTEGER, most + tried);
+      const ids = new Set(waiting.map(({ id }) => id));
+      if (waiting.length < most + tried) for (const id of early) if (!ids.has(id)) early.delete(id);
+      return waiting.filter(({ id, nextAttemptAt }) => nextAttemptAt <= now || early.has(id));
+    },
+    started(id: string): void {
+      if (early.delete(id)) tried += 1;
     },
   };
 }

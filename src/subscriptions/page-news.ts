@@ -25,6 +25,8 @@ export interface PageNewsOptions {
   readonly removeExpired: () => void;
   /** Whether this process may write them at this moment. */
   readonly mayWrite: () => boolean;
+  /** The time that what is stored is deleted by: a clock that is ahead for a while does not hasten it. */
+  readonly deletionNow: () => number;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -36,13 +38,15 @@ const togetherMs = 30_000;
 const betweenMs = 5 * 60_000;
 // What is older is no news, such as after a day without this program.
 const newsMs = dayMs;
+// What several hubs share is written in records, which have to fit into a message of NATS.
+const mailsAtOnce = 1_000;
 
 /**
  * Writes mails about what happens on status pages. Which events have mails is stored in one transaction with them, so each event
  * is in one mail to each subscriber, also after a crash.
  */
 export function startPageNews(options: PageNewsOptions): AsyncDisposable {
-  const { store, pages, version, eventsSince, wake, removeExpired, mayWrite, clock, log } = options;
+  const { store, pages, version, eventsSince, wake, removeExpired, mayWrite, deletionNow, clock, log } = options;
   // What several hubs share is written a moment later.
   const here = new Map<string, number>();
   const writtenAt = new Map<string, number>();
@@ -58,14 +62,14 @@ export function startPageNews(options: PageNewsOptions): AsyncDisposable {
     const now = clock.now();
     const subscribers = store.subscribers(page).filter(({ confirmedAt }) => confirmedAt !== null);
     if (subscribers.length === 0) return true;
-    const announced = store.announcedEvents(page);
-    for (const { name, at } of announced) here.set(`${page} ${name}`, at);
+    const before = store.announcedEvents(page);
+    for (const { name, at } of before) here.set(`${page} ${name}`, at);
     const known = (name: string) => here.has(`${page} ${name}`);
     const happened = await eventsSince(page, now - newsMs);
     const events = happened.filter(({ name }) => !known(name));
     if (isStopped || events.length === 0) return true;
     const first = Math.min(...events.map(({ at }) => at));
-    const last = Math.max(0, ...announced.map(({ at }) => at), writtenAt.get(page) ?? 0);
+    const last = Math.max(0, ...before.map(({ at }) => at), writtenAt.get(page) ?? 0);
     const isFresh = (at: number, ms: number) => at <= now && now - at < ms;
     if (isFresh(first, togetherMs) || isFresh(last, betweenMs)) return false;
     const mails = subscribers.flatMap(({ id, confirmedAt }): readonly SubscriptionMail[] => {
@@ -74,7 +78,12 @@ export function startPageNews(options: PageNewsOptions): AsyncDisposable {
       const mail = { id: `news-${id}-${now}`, subscriber: id, news };
       return [{ ...mail, createdAt: now, nextAttemptAt: now, attempts: 0 }];
     });
-    store.writeSubscription({ kind: 'mails', events: events.map(({ name }) => ({ page, name, at: now })), mails });
+    // The events come last: without them the rest is written anew.
+    let from = 0;
+    for (; mails.length - from > mailsAtOnce; from += mailsAtOnce)
+      store.writeSubscription({ kind: 'mails', events: [], mails: mails.slice(from, from + mailsAtOnce) });
+    const announced = events.map(({ name }) => ({ page, name, at: now }));
+    store.writeSubscription({ kind: 'mails', events: announced, mails: mails.slice(from) });
     for (const { name } of events) here.set(`${page} ${name}`, now);
     if (mails.length > 0) writtenAt.set(page, now);
     if (mails.length > 0) log.info({ page, mails: mails.length, events: events.length }, 'wrote mails to subscribers');
@@ -106,7 +115,7 @@ export function startPageNews(options: PageNewsOptions): AsyncDisposable {
         clean();
         await announceAll();
       }
-      forget(clock.now() - 2 * newsMs);
+      forget(deletionNow() - 2 * newsMs);
     } catch (error) {
       log.error({ err: error }, 'cannot write mails to subscribers; retrying');
     }

@@ -6,7 +6,7 @@ import type { Store } from '#store/sqlite.ts';
 import { startMailQueue } from '#subscriptions/mail-queue.ts';
 import { type PageEvent, startPageNews } from '#subscriptions/page-news.ts';
 import { createSubscriptions, linkToken } from '#subscriptions/subscriptions.ts';
-import type { SubscriptionMail } from '#subscriptions/subscription-store.ts';
+import type { SubscriptionMail, SubscriptionStore } from '#subscriptions/subscription-store.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import { memoryLog } from '../support/memory-log.ts';
 import { openAt, opening, round, tempFolder } from '../support/store.ts';
@@ -41,15 +41,16 @@ function confirmed(address: string, page = 'status') {
   return subscriber;
 }
 
-const news = () =>
+const news = (over: SubscriptionStore = store) =>
   startPageNews({
-    store,
+    store: over,
     pages: () => ['status'],
     version: () => events.length,
     eventsSince: async (_page, since) => events.filter(({ at }) => at >= since),
     wake: () => {},
     removeExpired: () => open().removeExpired(),
     mayWrite: () => true,
+    deletionNow: () => store.deletionNow(),
     clock,
     log: memoryLog().log,
   });
@@ -178,6 +179,121 @@ test('what the server does not take is tried again, what it refuses is not, and 
   expect(tries).not.toContain('gone');
 });
 
+/** A queue over a store that refuses these writes while `isFull` says so. */
+function sendOver(isFull: (kind: string) => boolean, answer: () => DeliveryReceipt) {
+  const tries: string[] = [];
+  const queue = startMailQueue({
+    store: {
+      dueMails: (...asked) => store.dueMails(...asked),
+      subscriber: (id) => store.subscriber(id),
+      writeSubscription(write) {
+        if (isFull(write.kind)) throw new Error('the disk is full');
+        store.writeSubscription(write);
+      },
+    },
+    compose: ({ id, news: said }) => ({
+      id,
+      at: 0,
+      subject: said.map((one) => ('service' in one ? one.service : id)).join(', '),
+      text: '',
+      headers: {},
+    }),
+    async send({ subject }) {
+      tries.push(subject);
+      return answer();
+    },
+    maySend: () => true,
+    clock,
+    random: systemRandom,
+    log: memoryLog().log,
+  });
+  return { tries, queue };
+}
+
+const taken = (): DeliveryReceipt => ({ kind: 'delivered', response: '250' });
+const notTaken = (): DeliveryReceipt => ({ kind: 'retry', reason: '451 later' });
+
+function mailTo(address: string, id: string): void {
+  const { id: subscriber } = confirmed(address);
+  const due = { createdAt: clock.now(), nextAttemptAt: clock.now(), attempts: 0 };
+  store.writeSubscription({
+    kind: 'mails',
+    events: [],
+    mails: [{ id, subscriber, news: [{ kind: 'confirm' }], ...due }],
+  });
+}
+
+test('a mail that was sent while nothing could be written is not sent again by the next start', async () => {
+  mailTo('ann@example.com', 'm1');
+  let isFull = true;
+  const first = sendOver(() => isFull, taken);
+  await clock.advance(minute);
+  expect(first.tries).toEqual(['m1']);
+  isFull = false;
+  await clock.advance(minute);
+  await first.queue[Symbol.asyncDispose]();
+  const next = sendOver(() => false, taken);
+  await clock.advance(minute);
+  await next.queue[Symbol.asyncDispose]();
+  expect(next.tries).toEqual([]);
+});
+
+test('a mail that is not taken while nothing can be written is tried again every few seconds, not at once', async () => {
+  mailTo('ann@example.com', 'm1');
+  const { tries, queue } = sendOver(() => true, notTaken);
+  await clock.advance(minute);
+  await queue[Symbol.asyncDispose]();
+  expect(tries.length).toBeGreaterThan(5);
+  expect(tries.length).toBeLessThan(20);
+});
+
+test('a clock that was ahead for a while delays no mail, gives none up, and has no event written again', async () => {
+  mailTo('ann@example.com', 'm1');
+  let answer = notTaken;
+  const { tries, queue } = sendOver(
+    () => false,
+    () => answer(),
+  );
+  await using running = news();
+  await clock.advance(minute);
+  happened('began', 'a');
+  await clock.advance(minute);
+  clock.step(72 * hour);
+  await clock.advance(hour);
+  clock.step(-72 * hour);
+  answer = taken;
+  await clock.advance(minute);
+  expect(tries).toContain('m1');
+  expect(store.dueMails(Number.MAX_SAFE_INTEGER, 10)).toEqual([]);
+  const sent = tries.length;
+  happened('began', 'b');
+  await clock.advance(hour);
+  await running[Symbol.asyncDispose]();
+  await queue[Symbol.asyncDispose]();
+  expect(tries.slice(sent)).toEqual(['b']);
+});
+
+test('mails to thousands of subscribers are written in parts that fit into a record of the log of hubs', async () => {
+  for (let number = 0; number < 2_500; number += 1) {
+    const subscriber = { id: `s${number}`, page: 'status', address: `a${number}@example.com`, language: 'en' };
+    const asked = { ...subscriber, secret: 'x', askedAt: clock.now(), confirmedAt: clock.now() };
+    store.writeSubscription({ kind: 'subscriber', subscriber: asked });
+  }
+  const written: number[] = [];
+  const recording: SubscriptionStore = {
+    ...store,
+    writeSubscription(write) {
+      if (write.kind === 'mails') written.push(write.mails.length);
+      store.writeSubscription(write);
+    },
+  };
+  await using _running = news(recording);
+  happened('began', 'a');
+  await clock.advance(minute);
+  expect(Math.max(...written)).toBeLessThanOrEqual(1_000);
+  expect(store.dueMails(clock.now(), 10_000)).toHaveLength(2_500);
+});
+
 test('a request that cannot be stored is logged, and harms nothing else', async () => {
   const { log, lines } = memoryLog();
   await store.close();
@@ -204,6 +320,7 @@ test('while nothing is written, nothing is read, however many subscribers there 
     wake: () => {},
     removeExpired: () => {},
     mayWrite: () => true,
+    deletionNow: () => store.deletionNow(),
     clock,
     log: memoryLog().log,
   });
