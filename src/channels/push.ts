@@ -102,12 +102,21 @@ function createPushChannel(
         return null;
       },
     });
-    // RFC 8030, 7.3: the subscription has ended.
-    if (isGone) {
-      known.remove(device.id);
-      log.info({ device: device.id, recipient: device.recipient }, 'removed a device: its subscription has ended');
-    }
+    if (isGone) forget(device, known);
     return { device, isGone, receipt };
+  }
+
+  // RFC 8030, 7.3: the subscription has ended. If it cannot be removed for now, the next message finds that out again.
+  function forget({ id, recipient }: Device, known: PushDevices): void {
+    try {
+      known.remove(id);
+      log.info({ device: id, recipient }, 'removed a device: its subscription has ended');
+    } catch (error) {
+      log.warn(
+        { device: id, recipient, reason: messageOf(error) },
+        'cannot remove a device whose subscription has ended',
+      );
+    }
   }
 
   async function send(message: PushedMessage, signal: AbortSignal): Promise<DeliveryReceipt> {

@@ -7,7 +7,6 @@ import type { ChannelType, Contact, ContactProblem } from './channel.ts';
 import { chatTextOf, clipped, plainTextOf } from './chat-text.ts';
 import { createHttpChannel, fileOf, parsed, type SendContext, unreadable } from './http-channel.ts';
 import { retry } from './http-receipt.ts';
-import { firstReference } from './thread.ts';
 
 const PushoverEntry = z.strictObject({
   token_file: FilePath.describe('A file that holds the API token of an application.'),
@@ -58,8 +57,7 @@ function problemOf({ files }: Contact<unknown>, key: string, name: string): read
 async function send(message: Message, { contact, ...sending }: SendContext<PushoverEntry>): Promise<DeliveryReceipt> {
   const base = `${contact.entry.url.replace(/\/+$/, '')}/1`;
   const token = fileOf(contact, 'token_file').reveal();
-  const receipt = firstReference(message);
-  if (receipt !== null && (message.kind === 'resolved' || message.kind === 'closed')) {
+  for (const receipt of endedAlarmsOf(message)) {
     const url = `${base}/receipts/${encodeURIComponent(receipt)}/cancel.json`;
     const cancelled = await sending.send({ url, json: { token } });
     // An emergency that is acknowledged, expired or of another application needs no cancelling.
@@ -80,6 +78,11 @@ async function send(message: Message, { contact, ...sending }: SendContext<Pusho
     ...(text.link === null || text.link.length > 512 ? {} : { url: text.link, url_title: 'More' }),
   };
   return sending.send({ url: `${base}/messages.json`, json }, (response) => receiptOf(response, message));
+}
+
+// Of incidents that began with a message of their own and are over: one message may tell the ends of several.
+function endedAlarmsOf({ incidents, beginnings }: Message): ReadonlySet<string> {
+  return new Set(incidents.flatMap(({ id, endedAt }) => (endedAt === null ? [] : (beginnings.get(id) ?? []))));
 }
 
 // A reminder or an update does not start a second alarm beside the first.

@@ -99,8 +99,11 @@ function receiptOf(response: CallResponse): DeliveryReceipt | null {
   return aboutMessage.has(body?.code ?? 0) ? { kind: 'rejected', reason } : retry(reason);
 }
 
+// In a storm a beginning comes with a digest.
+const urgentKinds: ReadonlySet<string> = new Set(['opened', 'reminder', 'digest']);
+
 const isUrgent = ({ content: { kind }, incidents }: Message) =>
-  (kind === 'opened' || kind === 'reminder') && incidents.some(({ severity }) => severity === 'critical');
+  urgentKinds.has(kind) && incidents.some(({ severity, endedAt }) => severity === 'critical' && endedAt === null);
 
 // twilio.com/docs/voice/twiml/say: at most 4,000 characters in all. It is body twice, for people who have just woken up.
 function spokenTextOf({ content }: Message): string {

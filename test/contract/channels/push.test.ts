@@ -23,9 +23,13 @@ function openPush(origin: string, names: readonly string[], refusal: string | nu
     const keys = { endpoint: `${origin}/send/${name}-0123456789abcdef`, p256dh, auth };
     return { id: name, recipient: 'ops', name, user: null, origin: 'https://watch.example', ...keys, createdAt: 0 };
   });
+  let refused: Error | null = null;
   const devices: PushDevices = {
     list: () => known,
-    remove: (id) => (known = known.filter((one) => one.id !== id)),
+    remove(id) {
+      if (refused !== null) throw refused;
+      known = known.filter((one) => one.id !== id);
+    },
     secret: () => 'secret of the installation',
     pin: async () =>
       refusal === null
@@ -46,7 +50,8 @@ function openPush(origin: string, names: readonly string[], refusal: string | nu
     const name = /send\/(\w+)-/.exec(path)?.[1] ?? '';
     return JSON.parse(browsers.get(name)!.decrypt(body)) as Record<string, string | null>;
   };
-  return { channel, read, names: () => known.map(({ name }) => name) };
+  const refuseToRemove = (error: Error | null) => void (refused = error);
+  return { channel, read, refuseToRemove, names: () => known.map(({ name }) => name) };
 }
 
 test.each([...mailKinds, ...sampleMessages('UTC', 0, 'ops').map((message) => ({ name: 'sample', message }))])(
@@ -107,6 +112,17 @@ test('a retry is for the devices that have not got it, and one whose subscriptio
   expect(await channel.send(opened, 'ops', soon())).toMatchObject({ kind: 'delivered' });
   const paths = service.received.map(({ path }) => /send\/(\w+)/.exec(path)?.[1] ?? '');
   expect(paths.toSorted()).toEqual(['old', 'phone', 'tablet', 'tablet']);
+  await channel.close();
+});
+
+test('a device that cannot be removed for now has the others get nothing twice', async () => {
+  await using service = await startPushService((path) => (path.includes('old') ? 410 : 201));
+  const { channel, names, refuseToRemove } = openPush(service.origin, ['phone', 'old']);
+  refuseToRemove(new Error('the disk is full'));
+  expect(await channel.send(opened, 'ops', soon())).toMatchObject({ kind: 'delivered' });
+  refuseToRemove(null);
+  expect(await channel.send(resolved, 'ops', soon())).toMatchObject({ kind: 'delivered' });
+  expect(names()).toEqual(['phone']);
   await channel.close();
 });
 

@@ -563,6 +563,26 @@ describe('pushover', () => {
     expect(bodies[1]).toMatchObject({ priority: 0, title: resolved.content.subject });
   });
 
+  test('stops the alarm of each incident that is over, whatever else the message tells', async () => {
+    const [one, other] = [shopBack, { ...shopBack, id: 'blog/down/1', target: 'blog' }];
+    const beginnings = new Map([
+      [one.id, 'receipt1'],
+      [other.id, 'receipt2'],
+      ['mail/down/1', 'receipt3'],
+    ]);
+    const digest = {
+      ...resolved,
+      kind: 'digest' as const,
+      incidents: [one, other, { ...shopDown, id: 'mail/down/1' }],
+    };
+    const { received } = await through(open, [{ ...digest, beginnings }], taken);
+    expect(received.map(({ path }) => path)).toEqual([
+      '/1/receipts/receipt1/cancel.json',
+      '/1/receipts/receipt2/cancel.json',
+      '/1/messages.json',
+    ]);
+  });
+
   test.each([
     { status: 404, calls: 2, kind: 'delivered' },
     { status: 400, calls: 2, kind: 'delivered' },
@@ -674,7 +694,9 @@ describe('twilio', () => {
       openContact(twilio, { ...entry, from: '+15017122661', call: true, url: origin }, { token_file: 'f'.repeat(32) });
     const warning = { ...opened, incidents: opened.incidents.map((one) => ({ ...one, severity: 'warning' as const })) };
     const hostile = { ...opened, content: { ...opened.content, headline: '</Say><Play>x</Play> & "co"' } };
-    const messages = [opened, reminder, warning, resolved, hostile];
+    const digest = { ...opened, content: { ...opened.content, kind: 'digest' as const } };
+    const story = { ...digest, incidents: [shopBack] };
+    const messages = [opened, reminder, warning, resolved, hostile, digest, story];
     const { received, bodies } = await through(caller, messages, () => says(201, { sid: 'CA1' }));
     expect(received.map(({ path }) => path.split('/').at(-1))).toEqual([
       'Calls.json',
@@ -682,6 +704,8 @@ describe('twilio', () => {
       'Messages.json',
       'Messages.json',
       'Calls.json',
+      'Calls.json',
+      'Messages.json',
     ]);
     expect(bodies[0]).toEqual({
       To: '+15558675310',
