@@ -1,4 +1,5 @@
 import { checkOf, type CheckSpec, type NodeInfo } from '#checks/index.ts';
+import { clockJitterMs } from '#kernel/clock.ts';
 import { onceFor } from '#kernel/once-for.ts';
 import { hostIn } from '#kernel/url.ts';
 import { type Connectivity, createConnectivity } from './suppress/connectivity.ts';
@@ -8,7 +9,7 @@ import { createOwnIncidents, type OwnIncidents, suspectedNodeOf } from './suppre
 import { createServiceAway } from './suppress/service-away.ts';
 import { createQuarantine, type Quarantine } from './suppress/quarantine.ts';
 import { isFailing } from './suppress/standings.ts';
-import { createSuspects } from './suppress/suspects.ts';
+import { createSuspects, type NodeSuspicion } from './suppress/suspects.ts';
 import { witnessesOf } from './suppress/witnesses.ts';
 import { type Budgets, createBudgets } from './judge/budgets.ts';
 import { type Decision, decide, type Memory, type RoundInput } from './judge/decide.ts';
@@ -76,12 +77,9 @@ export function createAssessor(open: readonly Incident[], serviceUrl: () => stri
   // Asked with every round, and the same as long as the target is.
   const hostOfTarget = onceFor(({ spec }: Target) => hostIn(spec.host));
   let recipients: readonly Recipient[] = [];
+  const lookAtClock = watchSetBacks([connectivity, suppressions, suspects, service, recentTimes]);
   const own = createOwnIncidents({ open, recipients: () => recipients, heldBy: (now) => suppressions.heldForAll(now) });
-  for (const incident of open) {
-    const node = suspectedNodeOf(incident);
-    if (node !== null) suspects.restore(node, incident.startedAt);
-    if (incident.target === ownConnectivity) connectivity.restore(incident.startedAt);
-  }
+  for (const incident of open) restore(incident, suspects, connectivity);
 
   function forget(target: string): void {
     recentTimes.forget(target);
@@ -140,9 +138,11 @@ export function createAssessor(open: readonly Incident[], serviceUrl: () => stri
       const [{ name }, { dueAt }] = [target, round];
       // What is over is taken as it was then.
       const now = round.late === undefined ? round.now : dueAt;
+      lookAtClock(round.now);
       const wasUncertain = connectivity.isUncertain;
       observe(target, round, now);
-      if (isSteady(connectivity, dueAt) || isHeardOf(target.spec)) addTimes(recentTimes, name, dueAt, round.votes);
+      if (isSteady(connectivity, dueAt) || isHeardOf(target.spec))
+        addTimes(recentTimes, name, Math.min(dueAt, round.now), round.votes);
       const decision = decide(target, memory, round, {
         ...suspects.of(round.votes, now),
         recentTimesOf: (node, since) => recentTimes.of(name, node, since),
@@ -152,13 +152,12 @@ export function createAssessor(open: readonly Incident[], serviceUrl: () => stri
         heldAt: (moment) => suppressions.heldAt(name, moment),
       });
       suppressions.remember(target, decision.memory, decision.verdict, dueAt, now);
-      const isCertainNow = wasUncertain && !connectivity.isUncertain;
       return {
         decision,
         inMaintenance: suppressions.isInMaintenance(name, now),
         records: own.review(round.now),
         ask: others(name, [
-          isCertainNow ? suppressions.held('connectivity') : noTargets,
+          wasUncertain && !connectivity.isUncertain ? suppressions.held('connectivity') : noTargets,
           suppressions.unseenAbove(target, decision.memory),
           suppressions.freedBy(name),
         ]),
@@ -168,6 +167,25 @@ export function createAssessor(open: readonly Incident[], serviceUrl: () => stri
     connectedSince: () => (connectivity.isLost ? null : connectivity.returnedAt),
     witnesses: () => connectivity.witnesses(),
     wantsWitnesses: () => connectivity.wantsWitnesses,
+  };
+}
+
+function restore(
+  incident: Incident,
+  suspects: Pick<NodeSuspicion, 'restore'>,
+  connectivity: Pick<Connectivity, 'restore'>,
+): void {
+  const node = suspectedNodeOf(incident);
+  if (node !== null) suspects.restore(node, incident.startedAt);
+  if (incident.target === ownConnectivity) connectivity.restore(incident.startedAt);
+}
+
+// What was noted while the clock was ahead would hold up notifications until it reads that again.
+function watchSetBacks(parts: readonly { setBack(now: number): void }[]): (now: number) => void {
+  let lookedAt = 0;
+  return (now) => {
+    if (now < lookedAt - clockJitterMs) for (const part of parts) part.setBack(now);
+    lookedAt = now;
   };
 }
 
@@ -188,10 +206,10 @@ function isSteady({ isLost, returnedAt }: Connectivity, dueAt: number): boolean 
 
 const longestReturnMs = 60_000;
 
-function addTimes(recentTimes: RecentTimes, target: string, dueAt: number, votes: RoundInput['votes']): void {
+function addTimes(recentTimes: RecentTimes, target: string, at: number, votes: RoundInput['votes']): void {
   for (const { node, outcome } of votes) {
     const { status, seconds } = outcome;
-    if (status === 'up' && seconds !== null) recentTimes.add(target, node.name, { at: dueAt, seconds });
+    if (status === 'up' && seconds !== null) recentTimes.add(target, node.name, { at, seconds });
   }
 }
 

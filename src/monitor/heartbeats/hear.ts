@@ -1,4 +1,5 @@
 import { failed, failure, type Outcome } from '#checks/index.ts';
+import { clockJitterMs } from '#kernel/clock.ts';
 import { describeDuration } from '#kernel/units.ts';
 import { formatTime } from '#kernel/zoned-time.ts';
 import type { HeartbeatState, OpenRun } from '../judge/heard.ts';
@@ -38,6 +39,23 @@ const longestSeconds = 1e6;
 
 export function newlyHeard(since: number): HeartbeatState {
   return { since, at: null, began: null, open: [], missedUntil: null, last: null, calls: [] };
+}
+
+/** The state of a job by a clock that was set back to `now`, if it was: nothing was heard after that. Pure. */
+export function notHeardAfter(heard: HeartbeatState, now: number): HeartbeatState {
+  const { since, at, began, open, missedUntil, last } = heard;
+  const newest = Math.max(since, at ?? since, began ?? since, missedUntil ?? since, last?.dueAt ?? since);
+  if (newest <= now + clockJitterMs) return heard;
+  const before = (moment: number | null) => (moment === null ? null : Math.min(moment, now));
+  return {
+    ...heard,
+    since: Math.min(since, now),
+    at: before(at),
+    began: before(began),
+    open: open.map((run) => ({ ...run, at: Math.min(run.at, now) })),
+    missedUntil: before(missedUntil),
+    last: last === null ? null : { ...last, dueAt: Math.min(last.dueAt, now) },
+  };
 }
 
 /** The state of a job after another ping. Pure. */

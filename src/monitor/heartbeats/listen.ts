@@ -3,7 +3,7 @@ import type { Clock } from '#kernel/clock.ts';
 import type { HeartbeatState } from '../judge/heard.ts';
 import type { Target } from '../judge/target.ts';
 import { createExpected } from './expected.ts';
-import { type Alarm, type Ping, hasTimeLeft, newlyHeard, nextAlarm, takeBeat } from './hear.ts';
+import { type Alarm, type Ping, hasTimeLeft, newlyHeard, nextAlarm, notHeardAfter, takeBeat } from './hear.ts';
 
 /** Waits for the pings of one job: for a target that pings, this is what a watch is for one that is checked. */
 export interface PingListener {
@@ -50,9 +50,9 @@ export function startListening(target: Target, ports: ListenPorts): PingListener
   if (job === null) return null;
   const { clock, awaited } = ports;
   const expected = createExpected(target.schedule, job);
-  const begun = clock.now();
+  let begun = clock.now();
   const { promise: ended, resolve } = Promise.withResolvers<void>();
-  let heard = ports.heard ?? newlyHeard(begun);
+  let heard = notHeardAfter(ports.heard ?? newlyHeard(begun), begun);
   let keeping: Promise<boolean> = Promise.resolve(true);
   let alarm: { readonly since: number; readonly heard: HeartbeatState; readonly next: Alarm | null } | null = null;
   let timer: Disposable | null = null;
@@ -64,7 +64,11 @@ export function startListening(target: Target, ports: ListenPorts): PingListener
     return keeping;
   }
 
-  function alarmOf(since: number): Alarm | null {
+  function alarmOf(able: number): Alarm | null {
+    const now = clock.now();
+    begun = Math.min(begun, now);
+    heard = notHeardAfter(heard, now);
+    const since = Math.max(able, begun);
     if (alarm?.heard !== heard || alarm.since !== since)
       alarm = { since, heard, next: nextAlarm(heard, expected, since) };
     return alarm.next;
@@ -74,7 +78,7 @@ export function startListening(target: Target, ports: ListenPorts): PingListener
     timer?.[Symbol.dispose]();
     if (isStopped) return;
     const able = ports.hearsSince();
-    const next = able === null ? null : alarmOf(Math.max(able, begun));
+    const next = able === null ? null : alarmOf(able);
     awaited(next?.at ?? Number.POSITIVE_INFINITY);
     const leftMs = able === null ? deafNapMs : (next?.at ?? Number.POSITIVE_INFINITY) - clock.now();
     timer = clock.after(Math.min(Math.max(leftMs, 0), longestNapMs), wake);
@@ -91,7 +95,7 @@ export function startListening(target: Target, ports: ListenPorts): PingListener
 
   function wake(): void {
     const able = ports.hearsSince();
-    const due = able === null ? null : alarmOf(Math.max(able, begun));
+    const due = able === null ? null : alarmOf(able);
     if (due !== null && due.at <= clock.now()) void keep(due.heard, { dueAt: due.at, outcome: due.outcome });
     wait();
   }
@@ -103,7 +107,7 @@ export function startListening(target: Target, ports: ListenPorts): PingListener
     ended,
     async take(beat) {
       if (isStopped) return false;
-      const taken = takeBeat(heard, beat);
+      const taken = takeBeat(notHeardAfter(heard, clock.now()), beat);
       if (taken.isRepeat) return (await keeping) || keep(heard, null);
       const { outcome } = taken;
       const kept = keep(taken.heard, outcome === null ? null : { dueAt: taken.heard.last?.dueAt ?? beat.at, outcome });

@@ -12,6 +12,8 @@ export interface RecentTimes {
   /** Those that were due after `since`, oldest first. */
   of(target: string, node: string, since: number): readonly RecentTime[];
   forget(target: string): void;
+  /** The clock was set back to `now`: nothing was measured after that. */
+  setBack(now: number): void;
 }
 
 /** How many results of one node on one target are kept at the most. */
@@ -47,6 +49,14 @@ export function createRecentTimes(): RecentTimes {
     forget(target) {
       kept.delete(target);
       windows.delete(target);
+    },
+    setBack(now) {
+      for (const nodes of kept.values())
+        for (const [node, times] of nodes)
+          nodes.set(
+            node,
+            times.map((time) => (time.at > now ? { ...time, at: now } : time)),
+          );
     },
   };
 }

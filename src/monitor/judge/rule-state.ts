@@ -1,3 +1,4 @@
+import { clockJitterMs } from '#kernel/clock.ts';
 import type { RoundThreshold, Rule } from './rule.ts';
 import { kindOf } from './rules/index.ts';
 import type { Verdict } from './verdict.ts';
@@ -59,9 +60,17 @@ export function newRuleState(target: string, rule: string): RuleState {
 export function step(rule: Rule, state: RuleState, verdict: Verdict, dueAt: number): RuleTransition {
   if (verdict.failing === null) return { state, transition: null, reason: 'no_verdict' };
   if (isSameMoment(state, dueAt)) return { state, transition: null, reason: 'same_moment' };
-  return state.incidentId === null
-    ? stepWhileGood(rule, state, verdict.failing, dueAt)
-    : stepWhileOpen(rule, state, verdict.failing, dueAt);
+  const known = notAfter(state, dueAt);
+  return known.incidentId === null
+    ? stepWhileGood(rule, known, verdict.failing, dueAt)
+    : stepWhileOpen(rule, known, verdict.failing, dueAt);
+}
+
+// What lies ahead was before the clock was set back.
+function notAfter(state: RuleState, dueAt: number): RuleState {
+  const { window } = state;
+  if (!window.some(({ at }) => at > dueAt + clockJitterMs)) return state;
+  return { ...state, window: window.map((round) => ({ ...round, at: Math.min(round.at, dueAt) })) };
 }
 
 // A scheduled round and an extra one may coincide: two observations of one moment are one round for a rule.

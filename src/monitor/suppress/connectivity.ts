@@ -38,6 +38,8 @@ export interface Connectivity {
   restore(since: number): void;
   /** All targets there are from now on, with the witness that each belongs to; those in `failing` are known to fail. */
   targetsChanged(targets: ReadonlyMap<string, string>, failing: ReadonlySet<string>): void;
+  /** The clock was set back to `now`: nothing was seen or came back after that. */
+  setBack(now: number): void;
 }
 
 const enoughWitnesses = 10;
@@ -106,7 +108,13 @@ function nextBatch(current: Streak, known: Witnesses): readonly string[] {
   const batch = known.lastUp(current.batch, (name) => !current.rounds.has(name) && !current.asked.has(name));
   for (const name of batch) current.asked.add(name);
   current.batch *= batchGrowth;
-  return batch;
+  if (batch.length >= firstBatch) return batch;
+  // Those that fail are checked a second time.
+  return [...batch, ...current.rounds.keys()].slice(0, firstBatch);
+}
+
+function begunBy(streak: Streak, now: number): Streak {
+  return { ...streak, firstAt: Math.min(streak.firstAt, now), startedAt: Math.min(streak.startedAt, now) };
 }
 
 // Nodes send failures at once, and good results a moment later: what was seen before the first failure says nothing of it. Results
@@ -135,10 +143,7 @@ export function createConnectivity(): Connectivity {
     lastUpAt = Math.max(lastUpAt, at);
     if (isBack) returning.goOn(now);
     if (isFromBefore(at, lostSince ?? streak?.firstAt ?? 0)) return null;
-    if (lostSince === null) {
-      streak = null;
-      return null;
-    }
+    if (lostSince === null) return (streak = null);
     const first = firstGood !== null && at - firstGood.at <= togetherMs ? firstGood : null;
     firstGood = first ?? { target, at };
     if (first === null) return null;
@@ -207,11 +212,7 @@ export function createConnectivity(): Connectivity {
     },
     witnesses() {
       if (lostSince !== null) return firstGood === null ? [] : [firstGood.target];
-      if (streak === null || !isCompared()) return [];
-      const batch = nextBatch(streak, known);
-      if (batch.length >= firstBatch) return batch;
-      // Those that fail are checked a second time.
-      return [...batch, ...streak.rounds.keys()].slice(0, firstBatch);
+      return streak === null || !isCompared() ? [] : nextBatch(streak, known);
     },
     restore(since) {
       lostSince = since;
@@ -221,6 +222,10 @@ export function createConnectivity(): Connectivity {
       const gone = known.change(targets, failing);
       if (streak !== null) leaveOut(gone, streak, known);
       if (streak?.rounds.size === 0) streak = null;
+    },
+    setBack(now) {
+      returning.setBack(now);
+      streak &&= begunBy(streak, now);
     },
   };
 }

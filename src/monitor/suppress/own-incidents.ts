@@ -150,7 +150,8 @@ export function createOwnIncidents({ open, recipients, heldBy }: OwnIncidentsOpt
     review(now) {
       if (unreported.size + incidents.size + records.length === 0) return nothing;
       for (const [node, { change, at }] of unreported) {
-        if (now - at < reportAfterMs) continue;
+        // What lies further ahead was before the clock was set back.
+        if (Math.abs(now - at) < reportAfterMs) continue;
         unreported.delete(node);
         begin(nodeIncident(change, now), now);
       }

@@ -6,6 +6,8 @@ export interface ReturnPeriod {
   begin(now: number): void;
   /** One more target is back: the others are waited for, up to a limit. */
   goOn(now: number): void;
+  /** The clock was set back to `now`. */
+  setBack(now: number): void;
 }
 
 const usualMs = 15_000;
@@ -28,5 +30,6 @@ export function createReturnPeriod(): ReturnPeriod {
     goOn(now) {
       if (isOn(now)) endsAt = Math.max(endsAt, Math.min(now + usualMs, began + longestMs));
     },
+    setBack: (now) => void (endsAt = Math.min(endsAt, now)),
   };
 }

@@ -7,6 +7,8 @@ export interface ServiceAway {
   observe(votes: readonly Vote[], dueAt: number): { readonly since: number; readonly reason: string | null } | null;
   /** Why no target can be judged now, or null. */
   readonly reason: string | null;
+  /** The clock was set back to `now`. */
+  setBack(now: number): void;
 }
 
 /** Notified after `afterMs` milliseconds; null for never. `wasAway` says that it was notified before the program was started. */
@@ -35,6 +37,9 @@ export function createServiceAway(afterMs: () => number | null, wasAway: boolean
     },
     get reason() {
       return reason;
+    },
+    setBack(now) {
+      if (since !== null) since = Math.min(since, now);
     },
   };
 }

@@ -13,6 +13,8 @@ export interface TargetStandings {
   changed(target: Target, memory: Memory): void;
   /** All targets there are from now on. Gives the names of those that are gone. */
   keep(targets: readonly Target[], memoryOf: (target: string) => Memory): readonly string[];
+  /** The clock was set back to `now`: no target was seen well again after that. */
+  setBack(now: number): void;
 }
 
 export interface TargetStanding {
@@ -60,6 +62,9 @@ export function createStandings(): TargetStandings {
       const gone = [...standings.keys()].filter((name) => !names.has(name));
       for (const name of gone) standings.delete(name);
       return gone;
+    },
+    setBack(now) {
+      for (const known of standings.values()) known.goodSince = Math.min(known.goodSince, now);
     },
   };
 }

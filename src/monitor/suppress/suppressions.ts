@@ -1,3 +1,4 @@
+import { checkOf } from '#checks/index.ts';
 import { formatTime } from '#kernel/zoned-time.ts';
 import type { Memory } from '../judge/decide.ts';
 import type { Suppression, Incident } from '../judge/incident.ts';
@@ -43,6 +44,8 @@ export interface Suppressions {
   freedBy(target: string): readonly string[];
   /** Dependencies of the target that were not checked since it began to fail in a way that may have to be notified. */
   unseenAbove(target: Target, memory: Memory): readonly string[];
+  /** The clock was set back to `now`. */
+  setBack(now: number): void;
   /** What each target depends on, directly and through others. */
   readonly ancestors: ReadonlyMap<string, readonly string[]>;
 }
@@ -56,6 +59,8 @@ export function createSuppressions(connectivity: Pick<Connectivity, 'doubtAbout'
   const held = new Map<string, ReadonlySet<Suppression['by']>>();
   let ancestors: ReadonlyMap<string, readonly string[]> = new Map();
   let dependants: ReadonlyMap<string, readonly string[]> = new Map();
+  /** Jobs that ping: no check shows more of them than their last ping. */
+  let pinging: ReadonlySet<string> = new Set();
   let maintenanceAt: (target: string, at: number) => number | null = () => null;
 
   // A target without a name stands for what concerns all.
@@ -71,7 +76,7 @@ export function createSuppressions(connectivity: Pick<Connectivity, 'doubtAbout'
   const isFailingNow = (name: string) => standings.of(name).failing;
   const isReportedNow = (name: string) => standings.of(name).reported;
   const unseenSince = (names: readonly string[], since: number) =>
-    names.filter((name) => standings.of(name).seenAt < since);
+    names.filter((name) => standings.of(name).seenAt < since && !pinging.has(name));
 
   function heldBy(target: string, startedAt: number, now: number): Suppression | null {
     const byTime = heldByTime(target, now);
@@ -112,6 +117,7 @@ export function createSuppressions(connectivity: Pick<Connectivity, 'doubtAbout'
       const edges = new Map(targets.map(({ name, dependsOn }) => [name, dependsOn]));
       ancestors = closureOf(edges);
       dependants = closureOf(reversed(edges));
+      pinging = new Set(targets.filter(({ spec }) => checkOf(spec.type).heard !== null).map(({ name }) => name));
       maintenanceAt = createMaintenanceAt(maintenance);
       for (const target of targets) rememberHeld(target.name, memoryOf(target.name));
       for (const name of standings.keep(targets, memoryOf)) held.delete(name);
@@ -149,6 +155,7 @@ export function createSuppressions(connectivity: Pick<Connectivity, 'doubtAbout'
       const since = failingSince(target, memory);
       return since === null ? [] : unseenSince(aboveOf(target.name), since);
     },
+    setBack: (now) => standings.setBack(now),
     get ancestors() {
       return ancestors;
     },

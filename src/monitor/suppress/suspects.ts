@@ -12,6 +12,8 @@ export interface NodeSuspicion {
   restore(node: string, since: number): void;
   /** The nodes whose votes do not count in this round, and what is in doubt if the votes of a suspected one do. */
   of(votes: readonly Vote[], now: number): Pick<DecisionContext, 'suspected' | 'doubt'>;
+  /** The clock was set back to `now`: none was suspected after that. */
+  setBack(now: number): void;
 }
 
 export function createSuspects(quarantine: Quarantine): NodeSuspicion {
@@ -41,6 +43,9 @@ export function createSuspects(quarantine: Quarantine): NodeSuspicion {
       if (known.length === 0 || known.some((name) => !suspected.has(name)) || now - since < this.limitMs) return plain;
       const why = `seen by suspected nodes only: ${known.join(', ')}`;
       return { suspected: trustless, doubt: { or: 'its nodes are at fault', why, since } };
+    },
+    setBack(now) {
+      for (const [node, since] of sinces) sinces.set(node, Math.min(since, now));
     },
   };
 }

@@ -158,3 +158,68 @@ test('a job that is late is so no longer once it may call less often', async () 
     one(1_460),
   ]);
 });
+
+test('a target that depends on a job waits for no check of it, because there is none', async () => {
+  const shop = target('shop', { dependsOn: ['backup'] });
+  await using scenario = await startScenario({ targets: [job('backup'), shop, target('blog')] });
+  await scenario.play([
+    one(0, [], call('backup', 'ok')),
+    { minute: 5, see: { shop: 'd' }, tell: ['DOWN shop'] },
+    { minute: 6.2 },
+  ]);
+});
+
+test('a job fails once if it reports that once, although a target that depends on it fails', async () => {
+  const patient = [{ name: 'down', rule: ruleFor(rule('down', { rounds: 2 }).rule, checkOf('heartbeat')) }];
+  const shop = target('shop', { dependsOn: ['backup'] });
+  await using scenario = await startScenario({ targets: [job('backup', { rules: patient }), shop, target('blog')] });
+  await scenario.play([
+    one(0, [], call('backup', 'ok')),
+    one(10, [], call('backup', 'fail')),
+    { minute: 11, see: { shop: 'd' } },
+    { minute: 15 },
+  ]);
+});
+
+const minute = 60_000;
+const day = 86_400_000;
+const toldOf = ({ store }: Scenario) =>
+  store.deliveries.map(({ kind, incidentId }) => `${kind} ${store.incidents.get(incidentId)?.target}`);
+
+test.each([
+  { name: 'goes on and stops later', pings: true, restarts: false },
+  { name: 'calls no more', pings: false, restarts: false },
+  { name: 'goes on and stops later, after a restart', pings: true, restarts: true },
+  { name: 'calls no more after a restart', pings: false, restarts: true },
+])('a job is late in time when the clock was set back: it $name', async ({ pings, restarts }) => {
+  await using scenario = await startScenario({ targets: [job('backup')] });
+  await scenario.clock.advance(10 * minute);
+  await call('backup', 'ok')(scenario);
+  await scenario.clock.advance(10 * minute);
+  scenario.clock.step(-day);
+  if (restarts) await scenario.restart();
+  await scenario.clock.advance(10 * minute);
+  if (pings) await call('backup', 'ok')(scenario);
+  await scenario.clock.advance(55 * minute);
+  expect(toldOf(scenario)).toEqual([]);
+  await scenario.clock.advance(20 * minute);
+  expect(toldOf(scenario)).toEqual(['opened backup']);
+  await call('backup', 'ok')(scenario);
+  expect(toldOf(scenario)).toEqual(['opened backup', 'resolved backup']);
+});
+
+test('a job is late in time when the clock was set back after own connectivity had been lost', async () => {
+  const others = ['shop', 'blog', 'mail'].map((name) => target(name));
+  await using scenario = await startScenario({ targets: [...others, job('backup')] });
+  await scenario.clock.advance(10 * minute);
+  scenario.see('*', 'd');
+  await scenario.clock.advance(5 * minute);
+  scenario.see('*', 'u');
+  await scenario.clock.advance(5 * minute);
+  scenario.clock.step(-day);
+  await scenario.clock.advance(minute);
+  await call('backup', 'ok')(scenario);
+  const before = toldOf(scenario).length;
+  await scenario.clock.advance(80 * minute);
+  expect(toldOf(scenario).slice(before)).toEqual(['opened backup']);
+});

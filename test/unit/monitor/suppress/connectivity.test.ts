@@ -194,6 +194,14 @@ test('if the clock was set back, good results are those of now', () => {
   expect(connectivity.isLost).toBe(false);
 });
 
+test('connectivity that is being lost when the clock is set back is lost as soon as ever', () => {
+  const connectivity = start('a', 'b');
+  play(connectivity, '3600 a:d');
+  connectivity.setBack(0);
+  play(connectivity, '1 b:d, 5 a:d');
+  expect(connectivity.isLost).toBe(true);
+});
+
 test('a single target is never in doubt', () => {
   const connectivity = start('a1', 'a2');
   play(connectivity, '0 a1:d, 1 a2:d');
