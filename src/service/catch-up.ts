@@ -41,6 +41,8 @@ export interface CatchUp {
   look(targets: () => readonly TargetRounds[]): void;
   /** A vote came after its round was over. */
   late(round: RoundKey): void;
+  /** The wall clock was set back to `now`: what is due from then on belongs to no absence. */
+  reset(now: number): void;
 }
 
 export interface CatchUpOptions extends Pick<UnjudgedReportOptions, 'transport'> {
@@ -89,6 +91,10 @@ const reasons: Readonly<Record<AbsenceCause, string>> = {
 function newGathering(clock: Clock, cause: AbsenceCause, members: Set<TargetRounds> | null): AbsenceGathering {
   const began = clock.elapsed();
   return { cause, began, until: clock.now(), members, heardAt: Number.NEGATIVE_INFINITY, isJudging: false };
+}
+
+function endBy(gatherings: readonly (AbsenceGathering | null)[], now: number): void {
+  for (const one of gatherings) if (one !== null) one.until = Math.min(one.until, now);
 }
 
 function marksFrom(absence: HubAbsence | null, target: string, beganAt: number, from: number): RoundMarks {
@@ -196,6 +202,7 @@ export function createCatchUp({ absence, clock, log, onOver, transport, onUnjudg
     },
     begin,
     late: (round) => unjudged.late(round),
+    reset: (now) => endBy([current, next], now),
     look(targets) {
       ends.clear();
       if (current === null || current.isJudging) return unjudged.look();

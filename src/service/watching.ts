@@ -200,10 +200,10 @@ export class WatchService implements Disposable {
 
   // Whether this thread was held up until now.
   #lookAtClock(): boolean {
-    const state = this.#clockLook.look();
-    if (state.isSetBack) resumeAfterSetBack(this.#places.values(), [this.#assignments, this.#timed], state);
+    const [state, places] = [this.#clockLook.look(), this.#places.values()];
+    if (state.isSetBack) resumeAfterSetBack(places, [this.#assignments, this.#timed, this.#catchUp], state);
     else if (state.wasAway || state.isSetForward)
-      resumeAfterGap(this.#places.values(), this.#options.absence ?? null, this.#catchUp, state);
+      resumeAfterGap(places, this.#options.absence ?? null, this.#catchUp, state);
     return state.isLate;
   }
 

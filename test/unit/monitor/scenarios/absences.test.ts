@@ -205,3 +205,19 @@ test('a clock that is set forward is no absence: nothing is asked for again, and
   const votes = one.store.records.flatMap(({ votes }) => votes);
   expect(votes.filter(({ outcome }) => outcome.status === 'unknown')).toEqual([]);
 });
+
+test('an outage after the clock was set back, while the hub gathers what nodes observed before its start, is not late', async () => {
+  const one = await running();
+  await one.kill();
+  await one.back(undefined, targets, false, 0, 3_000);
+  one.clock.step(-3_600_000);
+  await one.clock.advance(5_000);
+  await one.arrive();
+  await one.clock.advance(minute);
+  one.downs.add(host('shop'));
+  const downAt = one.clock.now();
+  await one.clock.advance(20_000);
+  const incident = outagesOf(one).find(({ target: name }) => name === 'shop');
+  expect(incident).toMatchObject({ endedAt: null, lateReason: null, held: null });
+  expect((incident?.openedAt ?? 0) - downAt).toBeLessThanOrEqual(2 * everyMs);
+});
