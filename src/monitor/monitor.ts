@@ -115,7 +115,7 @@ export function startMonitor(settings: MonitorSettings, ports: MonitorPorts): Mo
   const listeners = createListeners({ stored, rounds: () => rounds, recorder, assessor, awaited, clock });
   const watchSet = createWatchSet([...memories.keys(), ...listeners.known()], { start, handOver, failed: reject });
   const { heldUntil } = assessor.suppressions;
-  const request = (target: string) => watchSet.request(target);
+  const request = (target: string, isNeeded: boolean) => watchSet.request(target, isNeeded);
   const extraRounds = createExtraRounds({ clock, runner, doubt: assessor, heldUntil, request });
   const rounds = createRounds({ assessor, memories, recorder, extraRounds, runner, events, clock });
   const watchPorts: WatchPorts = { ...ports, events: { ...events, roundAwaited: awaited }, rounds, failed: reject };

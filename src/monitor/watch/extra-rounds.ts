@@ -24,7 +24,8 @@ export interface ExtraRoundsOptions {
   };
   /** When the suppression of a target ends by itself, in milliseconds since the epoch, or null. */
   readonly heldUntil: (target: string, now: number) => number | null;
-  readonly request: (target: string) => void;
+  /** Has a target checked soon. `isNeeded`: a check that runs began too early to tell, and another one follows it. */
+  readonly request: (target: string, isNeeded: boolean) => void;
 }
 
 // Between two batches of witnesses: most checks of healthy targets are over by then.
@@ -57,8 +58,8 @@ export function createExtraRounds({ clock, runner, doubt, heldUntil, request }: 
   function ask(targets: readonly string[]): void {
     if (isOver) return;
     for (const target of targets) {
-      if (targets.length < many) request(target);
-      else later(stableFraction(target) * spreadMs, () => request(target));
+      if (targets.length < many) request(target, true);
+      else later(stableFraction(target) * spreadMs, () => request(target, true));
     }
   }
 
@@ -71,8 +72,8 @@ export function createExtraRounds({ clock, runner, doubt, heldUntil, request }: 
     isDoubting = true;
     const witnesses = doubt.witnesses();
     for (const [index, target] of witnesses.entries()) {
-      if (index < many) request(target);
-      else later((index - many) * witnessMs, () => doubt.wantsWitnesses() && request(target));
+      if (index < many) request(target, false);
+      else later((index - many) * witnessMs, () => doubt.wantsWitnesses() && request(target, false));
     }
     const gapMs = batches < firstBatches ? witnessGapMs : secondGapMs;
     later(Math.max(gapMs, witnesses.length * witnessMs), () => {
@@ -90,11 +91,13 @@ export function createExtraRounds({ clock, runner, doubt, heldUntil, request }: 
     }
     const until = heldUntil(target, clock.now());
     if (until === null || until === Number.POSITIVE_INFINITY) return;
+    // Timers come up to a millisecond early, and what is seen before the end says nothing.
     const onEnd = () => {
       ends.delete(target);
-      request(target);
+      if (clock.now() < until) awaitEnd(target);
+      else request(target, true);
     };
-    ends.set(target, later(until - clock.now(), onEnd));
+    ends.set(target, later(Math.ceil(until - clock.now()), onEnd));
   }
 
   return {

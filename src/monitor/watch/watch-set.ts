@@ -24,8 +24,8 @@ export interface WatchSet {
    * its round that runs is over.
    */
   enforce(): void;
-  /** Asks for a round of a target besides the scheduled ones. */
-  request(target: string): void;
+  /** Asks for a round of a target besides the scheduled ones: see `Watch`. */
+  request(target: string, isNeeded: boolean): void;
   /** Names of the targets that are wanted. */
   names(): readonly string[];
   /** No new rounds from now on. */
@@ -52,6 +52,8 @@ interface WatchSlot {
   watch: Watch | null;
   /** Until `current` is `wanted`; null if it is. */
   change: Promise<void> | null;
+  /** Whether a round is needed once it is. */
+  isRequested: boolean;
 }
 
 /** `known` names the targets that something is remembered about. */
@@ -62,7 +64,14 @@ export function createWatchSet(known: Iterable<string>, options: WatchSetOptions
   for (const name of known) placeOf(name);
 
   function placeOf(name: string): WatchSlot {
-    const place = places.get(name) ?? { name, current: null, wanted: null, watch: null, change: null };
+    const place = places.get(name) ?? {
+      name,
+      current: null,
+      wanted: null,
+      watch: null,
+      change: null,
+      isRequested: false,
+    };
     places.set(name, place);
     return place;
   }
@@ -85,7 +94,15 @@ export function createWatchSet(known: Iterable<string>, options: WatchSetOptions
     if (wanted === null) places.delete(name);
     else if (!isStopping) {
       place.watch = start(wanted);
+      if (place.isRequested) place.watch.request(true);
     }
+    place.isRequested = false;
+  }
+
+  function request(name: string, isNeeded: boolean): void {
+    const place = places.get(name);
+    if (place?.change === null) place.watch?.request(isNeeded);
+    else if (place !== undefined) place.isRequested ||= isNeeded;
   }
 
   return {
@@ -110,7 +127,7 @@ export function createWatchSet(known: Iterable<string>, options: WatchSetOptions
     enforce() {
       for (const place of places.values()) if (place.current !== place.wanted || place.wanted === null) follow(place);
     },
-    request: (target) => places.get(target)?.watch?.request(),
+    request,
     names: () => [...places.values()].filter(({ wanted }) => wanted !== null).map(({ name }) => name),
     stop() {
       isStopping = true;

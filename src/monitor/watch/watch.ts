@@ -47,8 +47,11 @@ export interface WatchPorts {
 export interface Watch {
   /** Resolves when it has ended. */
   readonly ended: Promise<void>;
-  /** Asks for a round besides the scheduled ones: at once, or a few seconds after the last one began. */
-  request(): void;
+  /**
+   * Asks for a round besides the scheduled ones: at once, or a few seconds after the last one began. If one runs that began before, there
+   * is none, or, if it is needed, one after that.
+   */
+  request(isNeeded: boolean): void;
   /** No new rounds from now on; one that runs goes on. */
   stop(): void;
   /** Ends the round that runs, too. What has no rounds has none. */
@@ -95,6 +98,8 @@ class MonitoredTarget implements Watch, RoundListener {
   #isDeferred = false;
   #lastDueAt = Number.NEGATIVE_INFINITY;
   #lastStart = Number.NEGATIVE_INFINITY;
+  /** When a round was needed last while another one ran. */
+  #requestedAt = Number.NEGATIVE_INFINITY;
   #ended: Promise<void> | null = null;
 
   constructor(target: Target, ports: WatchPorts, work: AbortSignal) {
@@ -122,7 +127,8 @@ class MonitoredTarget implements Watch, RoundListener {
     try {
       // Mostly nothing follows, and there is nothing to wait for.
       const taken = this.#take(round);
-      return taken === false ? undefined : (this.#dealing = this.#deal(this.#follow(round, taken)));
+      if (taken !== false) return (this.#dealing = this.#deal(this.#follow(round, taken)));
+      return this.#requestAgain();
     } catch (error) {
       return this.#ports.failed(error);
     }
@@ -137,11 +143,9 @@ class MonitoredTarget implements Watch, RoundListener {
     this.#ports.events.roundSkipped(this.#target, count);
   }
 
-  request(): void {
-    if (this.#isBusy || this.#waiting !== null || this.#isStopped) return;
-    const { clock } = this.#ports;
-    const waitMs = Math.max(0, this.#lastStart + shortestGapMs - clock.elapsed());
-    this.#waiting = clock.after(waitMs, () => this.#startExtra());
+  request(isNeeded: boolean): void {
+    if (!this.#isBusy) this.#requestSoon();
+    else if (isNeeded) this.#requestedAt = this.#ports.clock.elapsed();
   }
 
   stop(): void {
@@ -155,6 +159,18 @@ class MonitoredTarget implements Watch, RoundListener {
     this.#watched.cut();
   }
 
+  #requestSoon(): void {
+    if (this.#waiting !== null || this.#isStopped) return;
+    const { clock } = this.#ports;
+    const waitMs = Math.max(0, this.#lastStart + shortestGapMs - clock.elapsed());
+    this.#waiting = clock.after(waitMs, () => this.#startExtra());
+  }
+
+  // What ran when it was needed had begun before.
+  #requestAgain(): void {
+    if (this.#requestedAt > this.#lastStart) this.#requestSoon();
+  }
+
   // What was heard meanwhile comes after what was begun.
   async #deal(begun: Promise<void>): Promise<void> {
     try {
@@ -166,6 +182,7 @@ class MonitoredTarget implements Watch, RoundListener {
     } finally {
       this.#dealing = null;
     }
+    this.#requestAgain();
   }
 
   #take(round: ObservedVotes): boolean | Promise<boolean> {

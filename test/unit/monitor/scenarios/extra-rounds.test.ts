@@ -1,4 +1,6 @@
 import { expect, test } from 'vitest';
+import { createExtraRounds } from '#monitor/watch/extra-rounds.ts';
+import { FakeClock } from '../../../support/fake-clock.ts';
 import { rule, startScenario, target } from '../../../support/scenario.ts';
 import { down } from '../../../support/votes.ts';
 
@@ -169,4 +171,25 @@ test('what is held back says why, and a monitor that stops leaves no timer behin
   await scenario.clock.advance(60_000);
   await scenario[Symbol.asyncDispose]();
   expect(scenario.clock.pending).toBe(0);
+});
+
+test('a target is checked when the suppression has ended, although its timer came early', async () => {
+  const clock = new FakeClock();
+  const early = {
+    now: () => Math.floor(clock.now()),
+    elapsed: () => clock.elapsed(),
+    after: (ms: number, action: () => void) => clock.after(Math.max(0, ms - 0.7), action),
+  };
+  const end = clock.now() + 60_000;
+  const requested: number[] = [];
+  using rounds = createExtraRounds({
+    clock: early,
+    runner: { waitedMs: () => 0 },
+    doubt: { witnesses: () => [], wantsWitnesses: () => false },
+    heldUntil: (_, now) => (now < end ? end : null),
+    request: () => void requested.push(early.now() - end),
+  });
+  rounds.askAgain('shop');
+  await clock.advance(120_000);
+  expect(requested).toEqual([0]);
 });

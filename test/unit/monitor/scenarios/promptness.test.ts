@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { CheckSpec } from '#checks/index.ts';
+import { createNextDue } from '#schedule/schedule.ts';
 import { rule, type Scenario, startScenario, target } from '../../../support/scenario.ts';
 import { notUp, up } from '../../../support/votes.ts';
 
@@ -20,6 +21,12 @@ async function untilTold(scenario: Scenario, kind: string, of: string, since = s
     if (scenario.clock.now() > limit) throw new Error(`nobody is told of ${kind} ${of}`);
     await scenario.clock.advance(1_000);
   }
+}
+
+/** Runs until somebody is told of the shop that is down, from this moment on. */
+async function untilAfter(scenario: Scenario, moment: number): Promise<number> {
+  while (scenario.clock.now() < moment) await scenario.clock.advance(1_000);
+  return untilTold(scenario, 'opened', 'shop', moment);
 }
 
 /** Runs until the target's next round has just begun. */
@@ -117,4 +124,53 @@ test('of a target that is down, loss is not told; of one that loses some, it is'
   scenario.see('gateway', up(0.02, { facts: { loss: 0.5 } }));
   await scenario.clock.advance(300_000);
   expect(told()).toEqual(['DOWN', 'DOWN', 'LOSS']);
+});
+
+test.each([
+  { name: 'before a round begins', endsMs: -5_000 },
+  { name: 'while a round runs', endsMs: 5_000 },
+])('what still fails when maintenance ends $name is notified within a minute', async ({ endsMs }) => {
+  const start = '2026-01-01T00:00:00Z';
+  const due = createNextDue(rarely, 'shop')(Date.parse(start) + 3_600_000) ?? 0;
+  const to = due + endsMs;
+  await using scenario = await startScenario({
+    targets: [target('shop', { schedule: rarely }), target('blog')],
+    maintenance: [{ targets: ['shop'], time: { kind: 'once', from: Date.parse(start), to } }],
+    start,
+    downTakesMs: 10_000,
+  });
+  await scenario.clock.advance(60_000);
+  scenario.see('shop', 'd');
+  expect((await untilAfter(scenario, to)) - to).toBeLessThanOrEqual(60_000);
+  expect([...scenario.store.incidents.values()][0]?.doubt).toBeUndefined();
+});
+
+test.each(['expires while a round runs', 'expires between two rounds'])(
+  'what still fails when a silence %s is notified within a minute',
+  async (how) => {
+    const shop = target('shop', { schedule: rarely });
+    await using scenario = await startScenario({ targets: [shop, target('blog')], downTakesMs: 10_000 });
+    const silence = { id: 'quiet', targets: ['shop'], why: 'we know', from: 0, until: Date.parse('2027-01-01') };
+    scenario.monitor.silence(silence);
+    scenario.see('shop', 'd');
+    await untilRoundOf(scenario, 'shop');
+    await scenario.clock.advance(120_000);
+    await untilRoundOf(scenario, 'shop');
+    if (how === 'expires between two rounds') await scenario.clock.advance(120_000);
+    const until = scenario.clock.now();
+    scenario.monitor.silence({ ...silence, until });
+    expect((await untilTold(scenario, 'opened', 'shop')) - until).toBeLessThanOrEqual(60_000);
+  },
+);
+
+test('what still fails when a reload takes a dependency away is notified within a minute', async () => {
+  const shop = target('shop', { schedule: rarely, dependsOn: ['router'] });
+  await using scenario = await startScenario({ targets: [target('router'), shop, target('blog')] });
+  scenario.see('router', 'd');
+  scenario.see('shop', 'd');
+  await scenario.clock.advance(1_200_000);
+  expect([...scenario.store.incidents.values()].find((one) => one.target === 'shop')?.held?.by).toBe('dependency');
+  const since = scenario.clock.now();
+  await scenario.apply({ targets: [target('router'), { ...shop, dependsOn: [] }, target('blog')] });
+  expect((await untilTold(scenario, 'opened', 'shop')) - since).toBeLessThanOrEqual(60_000);
 });
