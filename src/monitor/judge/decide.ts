@@ -66,13 +66,15 @@ export function decide(target: Target, memory: Memory, round: RoundInput, around
   const deliveries: Delivery[] = [];
   let shown: Verdict | null = null;
   let isOut = false;
+  let isUndecided: boolean | null = null;
   let wantsConfirmation = false;
 
   for (const named of outagesFirst(target.rules)) {
     // What was unknown at that time was unknown then, whatever is known of it now.
     if (round.late !== undefined && kindOf(named.rule.kind).isAboutNodes === true) continue;
     const before = states.get(named.name) ?? newRuleState(target.name, named.name);
-    const judged = evaluateRule(named.rule, before, target.spec, round, around);
+    const evaluated = evaluateRule(named.rule, before, target.spec, round, around);
+    const judged = withVerdictOf(named, evaluated, isUndecided);
     const { state: stepped, transition } = step(named.rule, before, judged.verdict, round.dueAt);
     const state = judged.noted === before.noted ? stepped : { ...stepped, noted: judged.noted };
     if (state !== before) {
@@ -89,6 +91,7 @@ export function decide(target: Target, memory: Memory, round: RoundInput, around
     }
     if (isOutage(named.rule)) {
       shown ??= judged.verdict;
+      isUndecided = isUndecided === true || isWithoutVotes(judged.verdict);
       isOut ||= state.incidentId !== null || state.window.length > 0;
     }
     const isUnnotified = state.incidentId === null || after?.incident.held?.cleared !== undefined;
@@ -109,6 +112,20 @@ const outage: Suppression = { by: 'outage', why: 'the target is down' };
 function outagesFirst(rules: readonly NamedRule[]): readonly NamedRule[] {
   if (rules.length < 2) return rules;
   return [...rules.filter(({ rule }) => isOutage(rule)), ...rules.filter(({ rule }) => !isOutage(rule))];
+}
+
+// Too few nodes could judge the target.
+const isWithoutVotes = ({ reason }: Verdict) => reason === 'no_quorum' || reason === 'no_votes';
+
+// Whether nodes can judge the target shows in its rules about outages: their quorum may be any number of nodes.
+function withVerdictOf({ rule }: NamedRule, evaluated: Evaluation, isUndecided: boolean | null): Evaluation {
+  const { verdict } = evaluated;
+  if (kindOf(rule.kind).isAboutNodes !== true || isUndecided === null || verdict.failing === true) return evaluated;
+  if (isUndecided && verdict.down > 0)
+    return { ...evaluated, verdict: { ...verdict, status: 'down', reason: 'threshold_met', failing: true } };
+  if (!isUndecided && verdict.reason === 'tie')
+    return { ...evaluated, verdict: { ...verdict, reason: 'below_threshold', failing: false } };
+  return evaluated;
 }
 
 // What suppresses this rule now, whatever else holds.

@@ -49,20 +49,24 @@ export function evaluateRule(
   const votes = suspected.size === 0 ? round.votes : round.votes.map((vote) => asCounted(vote, suspected));
   const budget = kind.isAboutTarget === true ? evidence.budgetAt(round.dueAt) : null;
   const asked = kind.isAboutTarget === true ? votes.slice(0, 1) : votes;
-  const { ofUp = null } = kind;
-  const judgements = asked.map(({ node, outcome }) => {
-    if (ofUp !== null && outcome.status === 'up') return ofUp;
-    return kind.judge(rule.options, {
-      outcome,
-      answers: readAnswers === null ? null : readAnswers(outcome),
-      values: readValues === null ? null : readValues(outcome),
-      recentTimes: windowMs === 0 ? [] : evidence.recentTimesOf(node.name, round.dueAt - windowMs),
-      budget,
-      now: round.dueAt,
-      isOpen: state.incidentId !== null,
-      noted: state.noted[node.name],
-    });
-  });
+  const { ofUp = null, ofNone = null } = kind;
+  const ofAll = ofNone === null || asked.length > 0 ? null : ofNone;
+  const judgements =
+    ofAll !== null
+      ? [ofAll]
+      : asked.map(({ node, outcome }) => {
+          if (ofUp !== null && outcome.status === 'up') return ofUp;
+          return kind.judge(rule.options, {
+            outcome,
+            answers: readAnswers === null ? null : readAnswers(outcome),
+            values: readValues === null ? null : readValues(outcome),
+            recentTimes: windowMs === 0 ? [] : evidence.recentTimesOf(node.name, round.dueAt - windowMs),
+            budget,
+            now: round.dueAt,
+            isOpen: state.incidentId !== null,
+            noted: state.noted[node.name],
+          });
+        });
   const lines = () => (kind.isAboutTarget === true ? [] : voteTable(votes, judgements));
   const isAboutAll = asked.length === votes.length && suspected.size > 0;
   const uncounted = isAboutAll ? votes.filter(({ node }) => suspected.has(node.name)).length : 0;
@@ -74,7 +78,7 @@ export function evaluateRule(
       uncounted,
     ),
     lines,
-    cause: () => (kind.isAboutTarget === true ? judgements[0]?.message : null) ?? commonestCause(lines()),
+    cause: () => (kind.isAboutTarget === true ? judgements[0]?.message : ofAll?.message) ?? commonestCause(lines()),
     noted: withNotes(judgements, votes, state.noted),
   };
 }

@@ -57,6 +57,7 @@ export interface AnyRuleKind {
   refuses(check: AnyCheck, options: RuleCondition['options'], everyMs: number | null): string | null;
   judge(options: RuleCondition['options'], view: NodeView): Judgement;
   readonly ofUp?: Judgement;
+  readonly ofNone?: Judgement;
   describe(options: RuleCondition['options']): string;
 }
 

@@ -91,6 +91,8 @@ export interface RuleKind<Key extends string, OptionsSchema extends z.ZodType> {
   judge(options: z.output<OptionsSchema>, view: NodeView): Judgement;
   /** What it says of every outcome that is up, if that is always the same: then it is not asked about these. */
   readonly ofUp?: Judgement;
+  /** What it says of a round without a node; nothing if it needs one. */
+  readonly ofNone?: Judgement;
   /** The condition in words, for one node: `p95 of 10m above 800 ms`. */
   describe(options: z.output<OptionsSchema>): string;
 }

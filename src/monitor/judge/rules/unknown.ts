@@ -28,6 +28,7 @@ export const unknown = defineRuleKind({
   windowMs: () => 0,
   refuses: () => null,
   ofUp: seen,
+  ofNone: { status: 'down', reason: 'no_node', message: 'there is no node to check it' },
   judge(_, { outcome }) {
     if (outcome.status !== 'unknown') return seen;
     const { code, message } = outcome.failure;

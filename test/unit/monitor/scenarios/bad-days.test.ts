@@ -283,6 +283,45 @@ test('a target that no node can judge is told once as unknown, as a warning, and
   expect(toldOf(scenario)).toEqual(['opened gateway', 'resolved gateway']);
 });
 
+test('a target whose only node was revoked or renamed is notified once as unknown, and again when it has a node', async () => {
+  const nodes = { kind: 'named', names: ['us1'] } as const;
+  await using scenario = await startScenario({ targets: [{ ...withUnknown('shop'), nodes }, withUnknown('blog')] });
+  await scenario.clock.advance(300_000);
+  const [gone] = scenario.nodes.splice(1, 1);
+  await scenario.clock.advance(17 * 60_000);
+  expect(toldOf(scenario)).toEqual(['opened shop']);
+  const [incident] = scenario.store.incidents.values();
+  expect(incident).toMatchObject({ rule: 'unknown', severity: 'warning', cause: 'there is no node to check it' });
+  if (gone !== undefined) scenario.nodes.push(gone);
+  await scenario.clock.advance(300_000);
+  expect(toldOf(scenario)).toEqual(['opened shop', 'resolved shop']);
+});
+
+test('a target whose nodes are too few for the quorum of its rule is notified once as unknown', async () => {
+  const rules = [rule('down', { quorum: 3 }), { name: 'unknown', rule: blind }];
+  await using scenario = await startScenario({ targets: [target('shop', { rules }), withUnknown('blog')] });
+  await scenario.clock.advance(60_000);
+  scenario.see('shop', 'dxd');
+  await scenario.clock.advance(18 * 60_000);
+  expect(toldOf(scenario)).toEqual(['opened shop']);
+  expect([...scenario.store.incidents.values()][0]).toMatchObject({ rule: 'unknown' });
+  scenario.see('shop', 'ddd');
+  await scenario.clock.advance(5 * 60_000);
+  expect(toldOf(scenario).toSorted()).toEqual(['opened shop', 'opened shop', 'resolved shop']);
+});
+
+test('a target is unknown no longer if one of its two nodes can judge it again', async () => {
+  const targets = [withUnknown('shop'), withUnknown('blog')];
+  await using scenario = await startScenario({ nodes: ['de1', 'us1'], targets });
+  await scenario.clock.advance(60_000);
+  scenario.see('shop', 'xx');
+  await scenario.clock.advance(18 * 60_000);
+  expect(toldOf(scenario)).toEqual(['opened shop']);
+  scenario.see('shop', 'ux');
+  await scenario.clock.advance(5 * 60_000);
+  expect(toldOf(scenario)).toEqual(['opened shop', 'resolved shop']);
+});
+
 test('a check service that is away is told once, by its URL and its reason, instead of each target', async () => {
   await using scenario = await startScenario({
     service: 'https://checks.example.com',
