@@ -46,6 +46,8 @@ interface NodeRecord {
   readonly alone: Map<string, { readonly host: string; readonly at: number }>;
   /** Of a suspected node: in agreement with the others, without a vote against them in between. */
   readonly agreed: Map<string, number>;
+  /** How many votes that were: after a restart not all of its targets are known. */
+  agreements: number;
 }
 
 const none: readonly TrustChange[] = [];
@@ -60,7 +62,8 @@ export function createQuarantine(): Quarantine {
 
   function recordOf(node: string): NodeRecord {
     let known = records.get(node);
-    if (known === undefined) records.set(node, (known = { targets: 0, alone: new Map(), agreed: new Map() }));
+    if (known === undefined)
+      records.set(node, (known = { targets: 0, alone: new Map(), agreed: new Map(), agreements: 0 }));
     return known;
   }
 
@@ -85,10 +88,14 @@ export function createQuarantine(): Quarantine {
     const othersSeeUp = othersLead > 0;
     if (outcome.status === 'up') {
       if (record.alone.size > 0) record.alone.clear();
-      if (othersSeeUp && suspected.has(node.name)) record.agreed.set(target, dueAt);
+      if (othersSeeUp && suspected.has(node.name)) {
+        record.agreed.set(target, dueAt);
+        record.agreements += 1;
+      }
     } else if (othersSeeUp) {
       record.alone.set(target, { host, at: dueAt });
       record.agreed.clear();
+      record.agreements = 0;
     } else if (votes.some((other) => other !== vote && leadOf(other) < 0)) record.alone.delete(target);
     return judge(node, record);
   }
@@ -105,9 +112,10 @@ export function createQuarantine(): Quarantine {
     return outcome.status === 'up' ? 1 : -1;
   }
 
-  function judge(node: NodeInfo, { targets, alone, agreed }: NodeRecord): TrustChange | null {
+  function judge(node: NodeInfo, record: NodeRecord): TrustChange | null {
+    const { targets, alone, agreed } = record;
     if (suspected.has(node.name)) {
-      if (agreed.size < Math.min(fewestTargets, targets)) return null;
+      if (record.agreements < fewestTargets || agreed.size < Math.min(fewestTargets, targets)) return null;
       suspected.delete(node.name);
       const targetsAgreed = [...agreed.keys()];
       const since = Math.min(...agreed.values());
@@ -120,6 +128,7 @@ export function createQuarantine(): Quarantine {
     if (hosts.size < fewestHosts) return null;
     suspected.add(node.name);
     agreed.clear();
+    record.agreements = 0;
     const since = Math.min(...[...alone.values()].map(({ at }) => at));
     return { kind: 'suspected', node, since, targets: [...alone.keys()] };
   }

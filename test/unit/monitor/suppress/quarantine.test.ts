@@ -115,3 +115,10 @@ test('a node is suspected and trusted by turns, and only nodes that saw somethin
     }),
   );
 });
+
+test('after a restart a suspected node is trusted by three votes in a row, whatever its first one says', () => {
+  const quarantine = createQuarantine();
+  quarantine.restore('us1');
+  expect(play('a:uuu b:uuu c:udu d:uuu e:uuu', quarantine).changes).toEqual([]);
+  expect(play('f:uuu', quarantine).changes).toEqual([[0, 'trusted', 'us1']]);
+});
