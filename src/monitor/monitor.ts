@@ -10,6 +10,7 @@ import type { Ping } from './heartbeats/hear.ts';
 import { carryOver } from './judge/carry-over.ts';
 import { nothingRemembered } from './judge/decide.ts';
 import { type Incident, type VoteLine, voteTable } from './judge/incident.ts';
+import { windowMsOf } from './judge/recent-times.ts';
 import type { RoundRecord } from './judge/round-record.ts';
 import type { Target } from './judge/target.ts';
 import type { Vote } from './judge/vote.ts';
@@ -132,7 +133,6 @@ export function startMonitor(settings: MonitorSettings, ports: MonitorPorts): Mo
     const { applied, changed } = watchSet.want(targets);
     past.setTargets(targets);
     const anew = changed.filter(hasAnotherSpec);
-    for (const { target } of anew) assessor.forget(target.name);
     const memoryOf = (name: string) => memories.get(name) ?? nothingRemembered;
     assessor.setTargets(targets, memoryOf, maintenance, unknownAfterMs, doubtLimitMs);
     lookBack(assessor, store, changed, anew, clock.now());
@@ -142,6 +142,7 @@ export function startMonitor(settings: MonitorSettings, ports: MonitorPorts): Mo
   }
 
   function handOver(name: string, last: Target | null, next: Target | null): void {
+    forgetOther(assessor, name, last, next);
     const { memory, record } = carryOver(name, memories.get(name) ?? nothingRemembered, last, next, clock.now());
     if (next === null) rounds.forget(name);
     else memories.set(name, memory);
@@ -227,6 +228,18 @@ function forceOf({
   doubtLimitMs = defaultDoubtLimitMs,
 }: MonitorSettings) {
   return { targets, maintenance, unknownAfterMs, doubtLimitMs, byName: new Map(targets.map((one) => [one.name, one])) };
+}
+
+// Not before it is handed over: the last round of another spec may have run until then.
+function forgetOther(
+  assessor: Pick<Assessor, 'forget' | 'recentTimes'>,
+  name: string,
+  last: Target | null,
+  next: Target | null,
+): void {
+  if (last === null || next === null || !hasAnotherSpec({ before: last, target: next })) return;
+  assessor.forget(name);
+  assessor.recentTimes.keep(name, windowMsOf(next));
 }
 
 const tableOf = (votes: readonly Vote[] | null) => (votes === null ? null : voteTable(votes));

@@ -281,6 +281,22 @@ test('a reload keeps what was measured once, fills a longer window from the stor
   expect(told()).toEqual(['opened', 'resolved']);
 });
 
+test('what was measured of another host by a round that ends after the reload does not count', async () => {
+  const rules = [rule('slow', { latency: { above: '500ms', window: '10m' } })];
+  const shop = target('shop', { rules });
+  await using scenario = await startScenario({ targets: [shop, target('blog')], downTakesMs: 10_000 });
+  scenario.see('shop', 'd44');
+  const rounds = () => scenario.runs.filter((run) => run.target === 'shop').length;
+  await scenario.clock.advance(300_000);
+  scenario.see('shop', 'd99');
+  for (const before = rounds(); rounds() === before;) await scenario.clock.advance(1_000);
+  const spec = CheckSpec.parse({ type: 'tcp', host: 'new.example.com:443' });
+  await scenario.apply({ targets: [{ ...shop, spec }, target('blog')] });
+  scenario.see('shop', '2');
+  await scenario.clock.advance(600_000);
+  expect(scenario.store.deliveries).toEqual([]);
+});
+
 test('a suspected node that is not there any more is told not to be monitored any more', async () => {
   const nodes = ['de1', 'us1', 'jp1'];
   await using scenario = await startScenario({ nodes, targets: ['a', 'b', 'c'].map((name) => target(name)) });
