@@ -81,7 +81,8 @@ export interface Roster {
 
 interface RosterEntry {
   readonly presence: Presence;
-  awaySince: number | null;
+  /** Since when it is away: by the wall clock, and by the monotonic one. */
+  away: { readonly since: number; readonly began: number } | null;
   isReported: boolean;
 }
 
@@ -99,7 +100,7 @@ export function createRoster(options: RosterOptions): Roster {
   const arrivals = createArrivals(clock, options.arrivalMs, (name) => remotes.get(name)?.presence.unheard === true);
   const { promise: listed, resolve: listRead } = Promise.withResolvers<void>();
   const list = createList(options, remotes);
-  // When the connection that there is was made: by the wall clock, and by the monotonic one.
+  // When the connection that there is was made, by the monotonic clock; nodes that are asked again are reached anew.
   let connectedAt: number | null = null;
   let reachedAt = 0;
   let isClosing = false;
@@ -181,8 +182,8 @@ export function createRoster(options: RosterOptions): Roster {
       for (const { presence } of remotes.values()) presence.ask();
     },
     connected() {
-      connectedAt = clock.now();
-      reachedAt = clock.elapsed();
+      connectedAt = clock.elapsed();
+      reachedAt = connectedAt;
       arrivals.begin();
     },
     disconnected(reason) {
@@ -217,7 +218,7 @@ function createList(
       if (known === undefined) {
         remotes.set(info.name, {
           presence: createPresence(info, clock, range),
-          awaySince: clock.now(),
+          away: { since: clock.now(), began: clock.elapsed() },
           isReported: false,
         });
       }
@@ -250,15 +251,15 @@ function reportAbsence(
   { onAbsence, absentAfterMs, clock }: RosterOptions,
 ): void {
   const { info, online, reason } = remote.presence.status;
-  const since = (remote.awaySince ??= clock.now());
+  const { since, began } = (remote.away ??= { since: clock.now(), began: clock.elapsed() });
   if (online) {
     if (remote.isReported) onAbsence({ node: info, since, reason: null });
     remote.isReported = false;
-    remote.awaySince = null;
+    remote.away = null;
   } else if (
     connectedAt !== null &&
     !remote.isReported &&
-    clock.now() - Math.max(since, connectedAt) >= absentAfterMs
+    clock.elapsed() - Math.max(began, connectedAt) >= absentAfterMs
   ) {
     remote.isReported = true;
     onAbsence({ node: info, since, reason });

@@ -1,0 +1,35 @@
+import { expect, test } from 'vitest';
+import { createRoster, type NodeAbsence } from '#transport/nats/roster.ts';
+import { FakeClock } from '../../support/fake-clock.ts';
+import { memoryLog } from '../../support/memory-log.ts';
+import { nodeInfo } from '../../support/votes.ts';
+
+const hour = 3_600_000;
+
+test.each([
+  { name: 'is not set', stepMs: 0 },
+  { name: 'is set forward', stepMs: hour },
+  { name: 'is set back', stepMs: -hour },
+])('a node is absent after its time has passed, although the clock $name meanwhile', async ({ stepMs }) => {
+  const clock = new FakeClock();
+  const absences: NodeAbsence[] = [];
+  const roster = createRoster({
+    enrolled: async () => [nodeInfo('us1')],
+    onAbsence: (absence) => void absences.push(absence),
+    absentAfterMs: 300_000,
+    onLost: () => {},
+    onListed: () => {},
+    arrivalMs: 0,
+    clock,
+    log: memoryLog().log,
+  });
+  await roster.listed;
+  roster.connected();
+  await clock.advance(5_000);
+  clock.step(stepMs);
+  await clock.advance(290_000);
+  expect(absences).toEqual([]);
+  await clock.advance(10_000);
+  expect(absences.map(({ node }) => node.name)).toEqual(['us1']);
+  await roster.close();
+});
