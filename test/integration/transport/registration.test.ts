@@ -37,13 +37,8 @@ describe.skipIf(natsObstacle() !== null)('reports of a node', () => {
     });
     stack.defer(() => registration.stop());
     const count = async (wanted: number) => eventually(5_000, () => expect(reports).toHaveLength(wanted));
-    return {
-      reports,
-      events,
-      registration,
-      count,
-      [Symbol.asyncDispose]: stack.move()[Symbol.asyncDispose].bind(stack),
-    };
+    const all = stack.move();
+    return { reports, events, registration, count, [Symbol.asyncDispose]: async () => all.disposeAsync() };
   }
 
   test('one that went to a hub that is gone says nothing of the hub that has answered a newer one', async () => {
