@@ -14,6 +14,7 @@ const project = (
   name: string,
   testTimeout: number,
   more: {
+    include?: string[];
     pool?: 'threads';
     retry?: number;
     maxWorkers?: number;
@@ -38,27 +39,24 @@ const project = (
   },
 });
 
-// Whole programs wait for most of their time, so files of the three projects run beside each other, three more than there are
-// processors. Unit and contract tests compute, and run before them.
-// Tests of a file that are concurrent wait for even more of it; all at once they would start too much.
-const ofPrograms = {
-  globalSetup: ['test/support/tested-program.ts'],
-  retry,
-  maxWorkers: availableParallelism() + 3,
-  maxConcurrency: 3,
-  sequence: { groupOrder: 2 },
-};
+// Servers of contract tests answer late on purpose, and whole programs wait for most of their time: four more files than there are
+// processors are under way. Unit tests compute, and run before them.
+const waiting = { retry, maxWorkers: availableParallelism() + 4, sequence: { groupOrder: 1 } };
 
 const projects = [
   project('unit', 60_000, { pool: 'threads' }),
-  // Their servers answer late on purpose, so that four more files than there are processors are under way.
-  project('contract', 60_000, { retry, maxWorkers: availableParallelism() + 4, sequence: { groupOrder: 1 } }),
-  project('browser', 240_000, ofPrograms),
-  project('e2e', 240_000, ofPrograms),
-  project('integration', 240_000, ofPrograms),
+  project('contract', 60_000, waiting),
+  // One project, because a worker begins anew with another: files with a browser, which compute, take turns with those that wait.
+  project('programs', 240_000, {
+    ...waiting,
+    include: ['browser', 'e2e', 'integration'].map((folder) => `test/${folder}/**/*.test.ts`),
+    globalSetup: ['test/support/tested-program.ts'],
+    // Tests of a file that are concurrent wait for even more of their time; all at once they would start too much.
+    maxConcurrency: 3,
+  }),
 ];
 
-/** The order of test files: project by project, because a worker begins anew with another, and the longest first. */
+/** The order of test files: project by project, because a worker begins anew with another, and the longest of each folder first. */
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const byProject = Map.groupBy(await super.sort(files), ({ project }) => project.name);

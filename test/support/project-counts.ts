@@ -11,7 +11,7 @@ const mostRetried = 3;
 const longestReason = 500;
 
 /**
- * Prints, after everything else, what each project counted, why tests were skipped, and which passed only when they were tried again, with the first error.
+ * Prints, after everything else, what each folder of `test` counted, why tests were skipped, and which passed only when they were tried again, with the first error.
  * More than three of the latter fail the run, by `fail`.
  */
 export class ProjectCounts implements Reporter {
@@ -33,8 +33,9 @@ export class ProjectCounts implements Reporter {
     const reasons = new Map<string, number>();
     const again: string[] = [];
     for (const module of modules) {
-      const of = counts.get(module.project.name) ?? { passed: 0, failed: 0, skipped: 0 };
-      counts.set(module.project.name, of);
+      const [, folder = ''] = module.relativeModuleId.split('/');
+      const of = counts.get(folder) ?? { passed: 0, failed: 0, skipped: 0 };
+      counts.set(folder, of);
       for (const test of module.children.allTests()) {
         of[stateOf(test)] += 1;
         const result = test.result();

@@ -9,8 +9,15 @@ test('every test file whose length is listed is there', () => {
   expect(gone).toEqual([]);
 });
 
-test('the longest file comes first, and those that are not listed last, as they were', () => {
-  const [longest = '', second = ''] = Object.keys(testLengths);
-  const paths = ['other', second, 'another', longest].map((name) => `/anywhere/test/${name}.test.ts`);
-  expect(longestFirst(paths, (path) => path)).toEqual([paths[3], paths[1], paths[0], paths[2]]);
+const ordered = (names: readonly string[]) => longestFirst(names, (name) => `/anywhere/test/${name}.test.ts`);
+
+test('the longest file of a folder comes first, and those that are not listed last, as they were', () => {
+  const [longest = '', second = ''] = Object.keys(testLengths).filter((name) => name.startsWith('integration/'));
+  const names = ['integration/other', second, 'integration/another', longest];
+  expect(ordered(names)).toEqual([longest, second, 'integration/other', 'integration/another']);
+});
+
+test('folders take turns, in proportion to the lengths of their files', () => {
+  const names = ['e2e/a', 'e2e/b', 'unit/a', 'unit/b', 'unit/c', 'unit/d'];
+  expect(ordered(names)).toEqual(['e2e/a', 'unit/a', 'unit/b', 'e2e/b', 'unit/c', 'unit/d']);
 });
