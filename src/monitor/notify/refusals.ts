@@ -39,13 +39,14 @@ export function createRefusals(clock: Clock, log: Log): Refusals {
   let unnotifiedSince: number | null = null;
   /** Since when each address fails. */
   const unreached = new Map<string, number>();
-  /** Those that answered at some time. */
-  const reached = new Set<string>();
+  /** When each address answered last. */
+  const reached = new Map<string, number>();
   let reachedAt = Number.NEGATIVE_INFINITY;
 
-  // One that fails for long, or always did, says nothing about the way out.
+  // One that never answered, or failed already when one answered that has not failed since, says nothing about the way out.
   function isEvidence([address, since]: readonly [string, number]): boolean {
-    return since > reachedAt + togetherMs && (reached.size === 0 || reached.has(address));
+    if (reached.size > 0 && !reached.has(address)) return false;
+    return ![...reached].some(([other, at]) => !unreached.has(other) && at >= since - togetherMs);
   }
 
   return {
@@ -85,7 +86,7 @@ export function createRefusals(clock: Clock, log: Log): Refusals {
     reached(address, ageMs = 0) {
       const at = clock.elapsed() - Math.max(ageMs, 0);
       if (at >= (unreached.get(address) ?? at)) unreached.delete(address);
-      reached.add(address);
+      reached.set(address, Math.max(at, reached.get(address) ?? at));
       reachedAt = Math.max(reachedAt, at);
     },
     isCutOff: (withinMs) => clock.elapsed() - reachedAt >= withinMs && [...unreached].some(isEvidence),

@@ -55,3 +55,17 @@ test('it is not cut off while one address fails that failed already when another
   refusals.unreached('email');
   expect(refusals.isCutOff(limitMs)).toBe(true);
 });
+
+test('it is cut off if all fail, however shortly before that they answered', async () => {
+  const clock = new FakeClock();
+  const refusals = createRefusals(clock, memoryLog().log);
+  for (const address of ['email', 'hook']) refusals.reached(address);
+  await clock.advance(20_000);
+  refusals.unreached('email');
+  await clock.advance(limitMs);
+  expect(refusals.isCutOff(limitMs)).toBe(false);
+  refusals.unreached('hook');
+  expect(refusals.isCutOff(limitMs)).toBe(true);
+  refusals.reached('hook');
+  expect(refusals.isCutOff(limitMs)).toBe(false);
+});
