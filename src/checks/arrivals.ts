@@ -19,14 +19,23 @@ export type SentAt = (since: number) => number;
 const leastDelayMs = 10;
 
 /**
- * Times what comes on one connection, which was made just now, by the kernel: this thread may come to it late, whatever holds it up.
- * `ageMs` is for how long the last has been there at the least, or null if the kernel does not tell.
+ * Times what comes on one connection, which was made just now: by the kernel if this thread was held up, or did other things for a while
+ * since the last came, and by our own clock otherwise. `ageMs` is for how long the last has been there at the least, or null if the
+ * kernel does not tell.
  */
 export function observeArrivals(clock: Clock, ageMs: (what: ArrivalKind) => number | null): ArrivedAt {
+  const heldUpBefore = clock.heldUpMs?.() ?? 0;
   let last = clock.elapsed();
+  let busyBefore = clock.busyMs?.() ?? 0;
   return (what = 'data') => {
     const now = clock.elapsed();
     if (now - last < leastDelayMs) return (last = now);
+    const busy = clock.busyMs?.() ?? 0;
+    const isLate = busy - busyBefore >= leastDelayMs || (clock.heldUpMs?.() ?? 0) !== heldUpBefore;
+    if (!isLate) {
+      busyBefore = busy;
+      return (last = now);
+    }
     const age = ageMs(what) ?? 0;
     // Read afterwards: if the thread is put aside between the two, the moment is late, and never early.
     return (last = clock.elapsed() - age);

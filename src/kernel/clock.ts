@@ -8,6 +8,8 @@ export interface Clock {
   after(ms: number, action: () => void): Disposable;
   /** For how many milliseconds in all this thread could not come to what was due. Absent if that is not observed. */
   readonly heldUpMs?: () => number;
+  /** For how many milliseconds in all this thread did anything but wait. Absent if that is not known. */
+  readonly busyMs?: () => number;
 }
 
 const longestTimerMs = 2 ** 31 - 1;
@@ -20,6 +22,7 @@ export const systemClock: Clock = {
   now: () => Date.now(),
   elapsed: () => bootedMs + performance.now(),
   after: (ms, action) => setTimeout(action, Math.min(Math.max(ms, 0), longestTimerMs)),
+  busyMs: () => performance.eventLoopUtilization().active,
 };
 
 /** Resolves after `ms`; rejects with the signal's reason as soon as it is aborted. */

@@ -101,6 +101,7 @@ export function watchLag(clock: Clock): LagWatch {
   return {
     clock: {
       ...observedTimers(clock, came),
+      ...(clock.busyMs !== undefined && { busyMs: clock.busyMs }),
       heldUpMs() {
         look();
         return heldUpMs;

@@ -1,40 +1,56 @@
 import { expect, test } from 'vitest';
 import { type ArrivalKind, observeArrivals, observeSending } from '#checks/arrivals.ts';
 import { Stopwatch } from '#checks/http/stopwatch.ts';
+import { watchLag } from '#node/lag.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 
 /** A connection of a check, at a clock whose thread can be held up, and a kernel that knows when something came. */
 function connection() {
   const time = new FakeClock();
+  const lag = watchLag(time);
+  lag.observe('closely');
   const came: Partial<Record<ArrivalKind, number>> = {};
   const asked: ArrivalKind[] = [];
-  const arrivedAt = observeArrivals(time, (what) => {
+  const arrivedAt = observeArrivals(lag.clock, (what) => {
     asked.push(what);
     const at = came[what];
     return at === undefined ? null : time.elapsed() - at;
   });
-  return { time, arrivedAt, came, asked };
+  return { time, clock: lag.clock, arrivedAt, came, asked };
 }
 
-test('the kernel is not asked about less than it can tell', async () => {
+test('the kernel is not asked if the thread was not held up', async () => {
   const { time, arrivedAt, came, asked } = connection();
-  came.data = 2;
-  await time.advance(9);
-  expect(arrivedAt()).toBe(9);
-  await time.advance(9);
-  expect(arrivedAt()).toBe(18);
+  came.data = 10;
+  await time.advance(50);
+  expect(arrivedAt()).toBe(50);
   expect(asked).toEqual([]);
-  came.data = 20;
-  await time.advance(10);
-  expect(arrivedAt()).toBe(20);
-  expect(asked).toEqual(['data']);
 });
 
-test('what was read at once came when it was read', async () => {
-  const { time, arrivedAt, came } = connection();
-  await time.advance(150);
-  came.data = 150;
-  expect(arrivedAt()).toBe(150);
+test('the kernel is asked if the thread did other things for as long as it can tell, and as long as it waited', async () => {
+  const time = new FakeClock();
+  let busy = 1_000;
+  let came = 0;
+  const clock = {
+    now: () => time.now(),
+    elapsed: () => time.elapsed(),
+    after: (ms: number, action: () => void) => time.after(ms, action),
+    busyMs: () => busy,
+  };
+  const arrivedAt = observeArrivals(clock, () => time.elapsed() - came);
+  const wait = async (ms: number, busyMs: number) => {
+    busy += busyMs;
+    await time.advance(ms);
+    return arrivedAt();
+  };
+  came = 1;
+  expect(await wait(150, 9)).toBe(150);
+  expect(await wait(9, 9)).toBe(159);
+  expect(await wait(150, 0)).toBe(309);
+  came = 320;
+  expect(await wait(30, 20)).toBe(320);
+  came = 330;
+  expect(await wait(1, 0)).toBe(330);
 });
 
 test('what came while the thread was held up came when the kernel says', async () => {
@@ -50,15 +66,20 @@ test('what came while the thread was held up came when the kernel says', async (
   expect(arrivedAt()).toBe(70);
 });
 
-test('our own clock counts if the kernel does not tell', async () => {
+test('our own clock counts if the kernel does not tell, and if nothing observes the thread', async () => {
   const { time, arrivedAt } = connection();
   time.hold(200);
   expect(arrivedAt()).toBe(200);
+  const unobserved = observeArrivals(time, () => 150);
+  time.hold(100);
+  expect(unobserved()).toBe(300);
 });
 
 test('a moment is never early, however long it takes to ask the kernel', async () => {
   const time = new FakeClock();
-  const arrivedAt = observeArrivals(time, () => {
+  const lag = watchLag(time);
+  lag.observe('closely');
+  const arrivedAt = observeArrivals(lag.clock, () => {
     const age = time.elapsed() - 70;
     time.hold(25);
     return age;
@@ -73,8 +94,8 @@ function phasesOf(watch: Stopwatch) {
 }
 
 test('what a late thread adds to the first byte is no part of the transfer', async () => {
-  const { time, arrivedAt, came } = connection();
-  const watch = new Stopwatch(time);
+  const { time, clock, arrivedAt, came } = connection();
+  const watch = new Stopwatch(clock);
   watch.begin('first_byte', 'the first byte');
   await time.advance(10);
   came.data = 50;
@@ -86,8 +107,8 @@ test('what a late thread adds to the first byte is no part of the transfer', asy
 });
 
 test('what comes after a late first byte is transfer from when that had come', async () => {
-  const { time, arrivedAt, came } = connection();
-  const watch = new Stopwatch(time);
+  const { time, clock, arrivedAt, came } = connection();
+  const watch = new Stopwatch(clock);
   watch.begin('first_byte', 'the first byte');
   await time.advance(10);
   came.data = 50;
@@ -100,8 +121,8 @@ test('what comes after a late first byte is transfer from when that had come', a
 });
 
 test('what had come before a phase began takes none of it', async () => {
-  const { time, arrivedAt, came } = connection();
-  const watch = new Stopwatch(time);
+  const { time, clock, arrivedAt, came } = connection();
+  const watch = new Stopwatch(clock);
   came.data = 20;
   time.hold(100);
   watch.begin('first_byte', 'the first byte');
