@@ -4,6 +4,7 @@ import { http } from '#checks/http/index.ts';
 import { start as startHttp } from '#checks/http/probe.ts';
 import type { Outcome } from '#checks/index.ts';
 import { systemClock } from '#kernel/clock.ts';
+import { observedTimers } from '#kernel/lateness.ts';
 import { systemRandom } from '#kernel/random.ts';
 import { startAgent } from '#node/agent.ts';
 import { addressGate } from '../../support/address-gate.ts';
@@ -86,9 +87,10 @@ function byAgent(agent: Awaited<ReturnType<typeof startAgent>>, url: string): Ta
     firstByteOf(await agent.run({ spec, policy: 'private', deadlineMs: 10_000 }, new AbortController().signal));
 }
 
-/** The machine's clock does not tell that the thread was held up. */
+/** A clock that tells neither that the thread was held up nor that it was busy. */
 async function byClock(url: string): Promise<TakeFirstByte> {
-  const prober = await startHttp({ clock: systemClock, random: systemRandom, localAddress: {} });
+  const clock = observedTimers(systemClock, () => {});
+  const prober = await startHttp({ clock, random: systemRandom, localAddress: {} });
   const context = { gate: addressGate, signal: new AbortController().signal };
   return async () => firstByteOf(await prober.probe(specOf(url), context));
 }

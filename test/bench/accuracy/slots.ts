@@ -1,4 +1,4 @@
-import { setTimeout as pause } from 'node:timers/promises';
+import { setImmediate as turn, setTimeout as pause } from 'node:timers/promises';
 import type { Outcome } from '#checks/index.ts';
 import { systemClock } from '#kernel/clock.ts';
 import { systemRandom } from '#kernel/random.ts';
@@ -31,7 +31,11 @@ export async function measureSlots(): Promise<void> {
     for (const count of atOnce) {
       await pause(everyMs);
       const outcomes = await Promise.all(
-        Array.from({ length: count }, async (_, index) => check(`127.0.1.${1 + index}`)),
+        Array.from({ length: count }, async (_, index) => {
+          // One after the other, as the thread of a node begins them.
+          await turn();
+          return check(`127.0.1.${1 + index}`);
+        }),
       );
       if (wave >= 0) seen.get(count)?.push(...outcomes);
     }
