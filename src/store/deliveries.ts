@@ -35,8 +35,8 @@ const inTurn = sql`row_number() OVER (
 
 /**
  * Everything that is pending for the recipients who have something due, oldest first; beyond the limit of each recipient as much as of
- * the others. Outcomes that wait for the database
- * count as if they were in it, so that a mail which was sent while the disk was full is not sent again.
+ * the others. Outcomes that wait for the database count as if they were in it, so that a mail which was sent while the disk was full
+ * is not sent again.
  */
 export function readDue(
   database: BetterSQLite3Database,

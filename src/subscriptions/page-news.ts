@@ -43,7 +43,7 @@ const mailsAtOnce = 1_000;
 
 /**
  * Writes mails about what happens on status pages. Which events have mails is stored in one transaction with them, so each event
- * is in one mail to each subscriber, also after a crash.
+ * is in one mail to each subscriber, also after a crash; of a page with more than a thousand subscribers, with the last of them.
  */
 export function startPageNews(options: PageNewsOptions): AsyncDisposable {
   const { store, pages, version, eventsSince, wake, removeExpired, mayWrite, deletionNow, clock, log } = options;
