@@ -260,13 +260,9 @@ export function readDeliveries(
   return rows
     .all()
     .map(({ target, delivery }) => {
-      const {
-        state: now,
-        message,
-        reference,
-        settledAt,
-      } = latest.get(delivery.id) ?? listedDeliveryOf(target, delivery);
-      return { ...listedDeliveryOf(target, delivery), state: now, message, reference, settledAt };
+      const stored = listedDeliveryOf(target, delivery);
+      const { state: now, message, reference, settledAt } = latest.get(delivery.id) ?? stored;
+      return { ...stored, state: now, message, reference, settledAt };
     })
     .filter((one) => state === undefined || one.state === state);
 }
