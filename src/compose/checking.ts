@@ -228,7 +228,7 @@ async function openNats(
 }
 
 function absenceOf(
-  remote: Pick<NatsTransport, 'hasAllSent' | 'askForAll'>,
+  remote: Pick<NatsTransport, 'hasAllSent' | 'connectedMs' | 'askForAll'>,
   { history }: Pick<Store, 'history'>,
   isBrief: () => boolean = () => false,
 ): WatchingAbsence {
@@ -241,7 +241,8 @@ function absenceOf(
       const decided = last.status === 'unknown' ? (history.lastVerdict(target) ?? last.from - 1) : last.last;
       return { over: last.last, decided };
     },
-    isOver: () => remote.hasAllSent,
+    isOver: () => remote.hasAllSent(),
+    connectedMs: () => remote.connectedMs(),
     isBrief,
     refresh: () => remote.askForAll(),
   };

@@ -12,6 +12,8 @@ export interface HubAbsence {
   readonly wasThere: boolean;
   /** Whether nodes have sent everything that they hold, as far as is known. */
   isOver(): boolean;
+  /** For how long nodes could be heard, in milliseconds; 0 while none can. */
+  connectedMs(): number;
   /** Whether another process judged until a moment ago and handed over: what nodes observed meanwhile is not late. */
   isBrief?(): boolean;
   /** Asks nodes to send again what they hold; `isOver` is false until they have. */
@@ -68,9 +70,12 @@ interface AbsenceGathering {
   isJudging: boolean;
 }
 
-// Live rounds never wait longer for what is over.
+// Live rounds never wait longer for what is over, nor for a connection.
 const longestMs = 60_000;
 const longestGatheringMs = 40_000;
+// Over a connection that came late, or comes and goes.
+const longestUnsteadyMs = 80_000;
+const leastJudgingMs = 20_000;
 // A node that is back sends what it holds in several messages.
 const shortestGatheringMs = 3_000;
 const quietMs = 2_000;
@@ -81,6 +86,9 @@ const assignedWithinMs = 15_000;
 const atOnce = 100;
 const usualLookMs = 1_000;
 const briefLookMs = 50;
+
+/** `cut off`: nodes had time to send all that they hold. `not connected`: they had not. */
+type Readiness = 'complete' | 'cut off' | 'not connected';
 
 const reasons: Readonly<Record<AbsenceCause, string>> = {
   stopped: 'the monitor was away when it happened',
@@ -107,6 +115,21 @@ function marksFrom(absence: HubAbsence | null, target: string, beganAt: number, 
   return absence.wasThere ? { ...marks, continuedUntil: beganAt + assignedWithinMs } : marks;
 }
 
+// What was sent may wait here to be read.
+function readinessOf(
+  { cause, began, heardAt }: AbsenceGathering,
+  absence: HubAbsence | null,
+  elapsed: number,
+): Readiness | null {
+  const waited = elapsed - began;
+  const isQuiet = elapsed - heardAt >= quietMs;
+  const hadTime = cause === 'stopped' || waited >= shortestGatheringMs;
+  if (absence?.isOver() !== false && isQuiet && hadTime) return 'complete';
+  const connectedMs = absence?.connectedMs() ?? waited;
+  if (Math.min(waited, connectedMs) >= longestGatheringMs) return 'cut off';
+  return waited >= (connectedMs === 0 ? longestGatheringMs : longestUnsteadyMs) ? 'not connected' : null;
+}
+
 export function createCatchUp({ absence, clock, log, onOver, transport, onUnjudged }: CatchUpOptions): CatchUp {
   const beganAt = clock.now();
   // Where the last watch of each target ended: the next one begins within the same turn, or without it.
@@ -122,41 +145,32 @@ export function createCatchUp({ absence, clock, log, onOver, transport, onUnjudg
   const includes = (gathering: AbsenceGathering | null, rounds: TargetRounds) =>
     gathering !== null && (gathering.members === null || gathering.members.has(rounds));
 
-  // What was sent may wait here to be read.
-  function isReady({ cause, began, heardAt }: AbsenceGathering): 'complete' | 'cut off' | null {
-    const waited = clock.elapsed() - began;
-    if (isBrief) return absence?.isOver() !== false || waited >= shortestGatheringMs ? 'complete' : null;
-    const isQuiet = clock.elapsed() - heardAt >= quietMs;
-    const hadTime = cause === 'stopped' || waited >= shortestGatheringMs;
-    if (absence?.isOver() !== false && isQuiet && hadTime) return 'complete';
-    return waited >= longestGatheringMs ? 'cut off' : null;
-  }
+  const isBriefOver = ({ began }: AbsenceGathering) =>
+    absence?.isOver() !== false || clock.elapsed() - began >= shortestGatheringMs;
 
-  async function judge(
-    gathering: AbsenceGathering,
-    targets: readonly TargetRounds[],
-    isCutOff: boolean,
-  ): Promise<void> {
+  async function judge(gathering: AbsenceGathering, targets: readonly TargetRounds[], ready: Readiness): Promise<void> {
     const late: LateRounds = { why: reasons[gathering.cause], notifyFrom: clock.now() + notifyAfterMs };
     const rounds = targets
       .flatMap((rounds) => rounds.openUntil(gathering.until).map((dueAt) => ({ rounds, target: rounds.name, dueAt })))
       .toSorted((a, b) => a.dueAt - b.dueAt);
     const before = targets.map(({ name, decided }) => ({ name, decided }));
     let left = rounds.length;
+    const judgeUntil = Math.max(gathering.began + longestMs, clock.elapsed() + leastJudgingMs);
     for (const [index, { rounds: own, ...round }] of rounds.entries()) {
       if (index % atOnce === atOnce - 1) await new Promise<void>((resolve) => clock.after(0, resolve));
-      if (clock.elapsed() - gathering.began > longestMs) break;
+      if (clock.elapsed() > judgeUntil) break;
       unjudged.judged(round);
       await own.endLate(round.dueAt, late);
       left -= 1;
     }
     const hasLost = unjudged.hasLost(Math.min(...before.map(({ decided }) => decided)));
-    if (isCutOff || left > 0 || hasLost) unjudged.open(before, gathering.until);
+    if (ready !== 'complete' || left > 0 || hasLost) unjudged.open(before, gathering.until);
     for (const round of rounds.slice(rounds.length - left)) unjudged.note(round);
     for (const target of targets) {
       if (gathering.cause === 'stopped') target.letGo(gathering.until);
       if (gathering.cause === 'frozen') target.extendDeadline(gathering.until, false);
-      if (isCutOff || left > 0) target.abandon(gathering.until);
+      // What nodes could not send is judged when it comes, as after any loss of the connection.
+      if (ready === 'cut off' || left > 0) target.abandon(gathering.until);
     }
     if (rounds.length > 0)
       log.info(
@@ -206,13 +220,13 @@ export function createCatchUp({ absence, clock, log, onOver, transport, onUnjudg
     look(targets) {
       ends.clear();
       if (current === null || current.isJudging) return unjudged.look();
-      const ready = isReady(current);
-      if (ready === null) return;
       // Rounds have as long as usual.
-      if (isBrief) return end();
+      if (isBrief) return isBriefOver(current) ? end() : undefined;
+      const ready = readinessOf(current, absence, clock.elapsed());
+      if (ready === null) return;
       current.isJudging = true;
       const members = targets().filter((rounds) => includes(current, rounds));
-      judge(current, members, ready === 'cut off')
+      judge(current, members, ready)
         .catch((error: unknown) => log.error({ err: error }, 'cannot judge what nodes observed during an absence'))
         .finally(end);
     },

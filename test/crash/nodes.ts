@@ -145,19 +145,23 @@ export async function playNodes({ kills, seed, day }: NodesOptions) {
     endOutage(outages, targetNames[index] ?? '');
   }
   const restAt = Date.now();
-  await eventually(settleMs, () => {
-    const [open] = ask(
-      `SELECT count(*) AS count FROM incidents JOIN targets ON targets.id = target_id
+  const comeToRest = async () =>
+    eventually(settleMs, () => {
+      const [open] = ask(
+        `SELECT count(*) AS count FROM incidents JOIN targets ON targets.id = target_id
        WHERE ended_at IS NULL AND targets.name NOT LIKE 'own %'`,
-    );
-    const [pending] = ask(`SELECT count(*) AS count FROM deliveries WHERE state = 'pending' AND kind != 'reminder'`);
-    if (open?.['count'] !== 0 || pending?.['count'] !== 0) throw new Error('not at rest');
-  });
+      );
+      const [pending] = ask(`SELECT count(*) AS count FROM deliveries WHERE state = 'pending' AND kind != 'reminder'`);
+      if (open?.['count'] !== 0 || pending?.['count'] !== 0) throw new Error('not at rest');
+    });
+  await comeToRest();
   // What waits at a node is handed in again after a minute and a half without a receipt.
   const holes = () => holesIn(ask, lives, restAt);
   await eventually(settleMs, () => {
     if (holes().length > 0) throw new Error('votes are still on their way');
   }).catch(() => {});
+  // What they brought is told like the rest.
+  await comeToRest();
   for (const name of names) await end(name);
   const hub = running.get('hub');
   if (hub !== undefined) await kill(hub, 'SIGTERM');

@@ -139,6 +139,8 @@ export function createRemoteWorld(targets: readonly Target[], names: readonly st
   );
   let hub: Hub | null = null;
   let arrived = true;
+  // When the first node was heard again after none was; null while none is.
+  let connectedAt: number | null = 0;
   let refreshes = 0;
   let busyMs = 0;
 
@@ -166,7 +168,8 @@ export function createRemoteWorld(targets: readonly Target[], names: readonly st
       absence: {
         lastRound: (name) => lastRounds.get(name) ?? null,
         wasThere: lastRounds.size > 0,
-        isOver: () => arrived,
+        isOver: () => arrived && connectedAt !== null,
+        connectedMs: () => (connectedAt === null ? 0 : hubClock.elapsed() - connectedAt),
         refresh() {
           refreshes += 1;
           for (const node of nodes.values()) if (node.isLinked) node.resend((all) => all);
@@ -255,6 +258,7 @@ export function createRemoteWorld(targets: readonly Target[], names: readonly st
       const node = nodes.get(name);
       if (node === undefined) return;
       node.isLinked = false;
+      if ([...nodes.values()].every(({ isLinked }) => !isLinked)) connectedAt = null;
       node.silentAt = isKnown ? Number.NEGATIVE_INFINITY : clock.now() + 15_000;
     },
     /** It is heard again, and sends what it holds, newest first. */
@@ -262,6 +266,7 @@ export function createRemoteWorld(targets: readonly Target[], names: readonly st
       const node = nodes.get(name);
       if (node === undefined || node.isLinked) return;
       node.isLinked = true;
+      connectedAt ??= hubClock.elapsed();
       node.report();
       node.resend((all) => all.toReversed());
     },

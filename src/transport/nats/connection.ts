@@ -25,6 +25,7 @@ export interface ConnectionTimes {
   readonly pingEveryMs: number;
   /** For the connection and the sign-in together. */
   readonly connectMs: number;
+  /** Before the second try: half of it to all of it, as before all later ones. */
   readonly firstRetryMs: number;
   readonly longestRetryMs: number;
   /** For a question to the other side, after which it is asked once more or given up. */
@@ -37,7 +38,8 @@ export const connectionTimes: ConnectionTimes = {
   pingEveryMs: 5_000,
   connectMs: 5_000,
   firstRetryMs: 500,
-  longestRetryMs: 15_000,
+  // Hubs wait 15 s for nodes that lost their connection when they did.
+  longestRetryMs: 12_000,
   answerMs: 1_500,
   arrivalMs: 3_000,
 };
@@ -105,7 +107,7 @@ export function keepConnected(options: ConnectionOptions): NatsLink {
         if (isRefusal(error)) options.onRefused(clock.elapsed() - (refusedAt ??= clock.elapsed()));
       }
       // Thousands of nodes must not come back at the same moment.
-      if (!(await pause(retryMs * (0.5 + random.next())))) return;
+      if (!(await pause((retryMs * (1 + random.next())) / 2))) return;
       retryMs = Math.min(retryMs * 2, times.longestRetryMs);
     }
   };

@@ -46,7 +46,9 @@ export interface NatsTransport extends Transport {
   /** Which nodes send more than the hub reads, and what, or null. */
   excess(): string | null;
   /** Whether the nodes have sent everything that they hold, as far as is known. */
-  readonly hasAllSent: boolean;
+  hasAllSent(): boolean;
+  /** How old the connection to NATS is, in milliseconds; 0 without one. */
+  connectedMs(): number;
   /** Asks the nodes to report and to send again what is not confirmed; `hasAllSent` is false until they have. */
   askForAll(): void;
 }
@@ -157,9 +159,8 @@ export function createNatsTransport(options: NatsTransportOptions): NatsTranspor
     },
     trouble: () => (connection.current === null ? connection.reason : null),
     excess: () => budgets.exceeded(),
-    get hasAllSent() {
-      return roster.hasAllSent;
-    },
+    hasAllSent: () => roster.hasAllSent(),
+    connectedMs: () => roster.connectedMs(),
     askForAll: () => askForAll(roster, () => connection.current, greeting, log),
     nodes: () => roster.statuses.map((status) => ({ ...status, load: loadOf(status.info.name) })),
     async run(name, command, signal, listener) {

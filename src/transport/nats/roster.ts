@@ -52,7 +52,9 @@ export interface RosterOptions {
 export interface Roster {
   has(node: string): boolean;
   /** Whether all online nodes have sent what they hold; one that has not reported yet has some time for that. */
-  readonly hasAllSent: boolean;
+  hasAllSent(): boolean;
+  /** How old the connection to NATS is, in milliseconds; 0 without one. */
+  connectedMs(): number;
   /** Resolves once the list was read: before, every node would be a stranger. */
   readonly listed: Promise<void>;
   readonly statuses: readonly NodeStatus[];
@@ -129,7 +131,7 @@ export function createRoster(options: RosterOptions): Roster {
 
   return {
     listed,
-    get hasAllSent() {
+    hasAllSent() {
       const waitedMs = clock.elapsed() - reachedAt;
       const hadTime = (node: string) =>
         waitedMs >= reportWithinMs || (waitedMs >= greetedMs && (options.silentMs?.(node) ?? 0) >= goneMs);
@@ -137,6 +139,7 @@ export function createRoster(options: RosterOptions): Roster {
         presence.reportedAt < reachedAt ? hadTime(node) : presence.hasSentAll;
       return connectedAt !== null && [...remotes].every(hasSent);
     },
+    connectedMs: () => (connectedAt === null ? 0 : clock.elapsed() - connectedAt),
     has: (name) => remotes.has(name),
     silentMs(name) {
       const reportedAt = remotes.get(name)?.presence.reportedAt ?? Number.NEGATIVE_INFINITY;

@@ -233,7 +233,7 @@ describe.skipIf(natsObstacle() !== null)('what nodes on NATS watch by themselves
     expect(spool.size).toBe(500);
     await using listening = await startListening(server, false);
     const { hub, observations } = listening;
-    await eventually(30_000, () => expect(hub.transport.hasAllSent).toBe(true));
+    await eventually(30_000, () => expect(hub.transport.hasAllSent()).toBe(true));
     expect(observations).toHaveLength(500);
     expect(hub.transport.nodes().every(({ online }) => online)).toBe(true);
     expect(other.node.welcome).toBe(true);

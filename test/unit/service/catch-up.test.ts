@@ -31,7 +31,7 @@ test.each([
   { takesMs: 15 * second, judged: [1, 2, 3, 4], isCut: false },
 ])('live rounds wait for a minute at most: $takesMs ms for each late one', async ({ takesMs, judged: all, isCut }) => {
   const clock = new FakeClock();
-  const absence = { lastRound: () => null, wasThere: true, isOver: () => true };
+  const absence = { lastRound: () => null, wasThere: true, isOver: () => true, connectedMs: () => Infinity };
   let isOver = false;
   const onOver = () => (isOver = true);
   const { log } = memoryLog();
@@ -49,7 +49,7 @@ test('what is not judged within the minute is reported', async () => {
   const clock = new FakeClock();
   const reports: UnjudgedPeriod[] = [];
   const onUnjudged = (unjudged: UnjudgedPeriod) => void reports.push(unjudged);
-  const absence = { lastRound: () => null, wasThere: true, isOver: () => true };
+  const absence = { lastRound: () => null, wasThere: true, isOver: () => true, connectedMs: () => Infinity };
   const catchUp = createCatchUp({ absence, clock, log: memoryLog().log, onOver: () => {}, transport, onUnjudged });
   const dues = [1, 2, 3, 4, 5].map((minutes) => minutes * 60 * second);
   const { rounds, judged } = slow(clock, dues, 25 * second);
@@ -66,7 +66,7 @@ test('nodes may go on with a target that another process assigned and of which i
   const optionsFor = { clock, log, onOver: () => {}, transport, onUnjudged: () => {} };
   const now = clock.now();
   const marks = { over: now, decided: now };
-  const absence = { lastRound: () => null, wasThere: true, isOver: () => true };
+  const absence = { lastRound: () => null, wasThere: true, isOver: () => true, connectedMs: () => Infinity };
   const catchUp = createCatchUp({ ...optionsFor, absence });
   expect(catchUp.marksOf('shop')).toEqual({ ...marks, continuedUntil: now + 15 * second });
   catchUp.look(() => []);
@@ -78,7 +78,7 @@ test('nodes may go on with a target that another process assigned and of which i
 
 test('nodes have forty seconds to send what they hold', async () => {
   const clock = new FakeClock();
-  const absence = { lastRound: () => null, wasThere: true, isOver: () => false };
+  const absence = { lastRound: () => null, wasThere: true, isOver: () => false, connectedMs: () => Infinity };
   const { log } = memoryLog();
   const catchUp = createCatchUp({ absence, clock, log, onOver: () => {}, transport, onUnjudged: () => {} });
   const { rounds, judged, abandoned } = slow(clock, [1], 0);
@@ -91,6 +91,30 @@ test('nodes have forty seconds to send what they hold', async () => {
     await clock.advance(0);
     expect([judged.length, abandoned.length]).toEqual([count, count]);
   }
+});
+
+test.each([
+  { connection: 'that never comes', from: [], endsAfter: 40, isGivenUp: false },
+  { connection: 'that comes after half a minute', from: [30], endsAfter: 70, isGivenUp: true },
+  { connection: 'that comes and goes', from: [10, 30, 50, 70], endsAfter: 80, isGivenUp: false },
+])('nodes have their time over a connection $connection', async ({ from, endsAfter, isGivenUp }) => {
+  const clock = new FakeClock();
+  const began = clock.elapsed();
+  const seconds = () => (clock.elapsed() - began) / second;
+  const connectedMs = () => {
+    const last = from.findLast((at) => at <= seconds());
+    return last === undefined ? 0 : (seconds() - last) * second + 1;
+  };
+  const absence = { lastRound: () => null, wasThere: true, isOver: () => false, connectedMs };
+  const { log } = memoryLog();
+  const catchUp = createCatchUp({ absence, clock, log, onOver: () => {}, transport, onUnjudged: () => {} });
+  const { rounds, judged, abandoned } = slow(clock, [1], 0);
+  while (judged.length === 0) {
+    await clock.advance(second);
+    catchUp.look(() => [rounds]);
+    await clock.advance(0);
+  }
+  expect([seconds(), catchUp.holds(rounds), abandoned.length]).toEqual([endsAfter, false, isGivenUp ? 1 : 0]);
 });
 
 test.each([
@@ -113,7 +137,7 @@ test.each([
 function complete() {
   const clock = new FakeClock();
   const { log } = memoryLog();
-  const absence = { lastRound: () => null, wasThere: true, isOver: () => true };
+  const absence = { lastRound: () => null, wasThere: true, isOver: () => true, connectedMs: () => Infinity };
   const catchUp = createCatchUp({ absence, clock, log, onOver: () => {}, transport, onUnjudged: () => {} });
   const { rounds, judged } = slow(clock, [1], 0);
   const look = async (afterMs: number) => {

@@ -173,6 +173,14 @@ const frozenWhileItStarts: [Outage[], Interruption[]] = [
   ],
 ];
 
+const startedWithoutNats: [Outage[], Interruption[]] = [
+  [{ host: 'shop', at: 300 * second, forMs: 60 * second }],
+  [
+    { kind: 'kill', node: 'de1', at: 250 * second, forMs: 100 * second },
+    { kind: 'nats', node: 'de1', at: 250 * second, forMs: 200 * second },
+  ],
+];
+
 test('any mix of interruptions comes to the same incidents, verdicts and budgets as none, told once', async () => {
   await fc.assert(
     fc.asyncProperty(outages, interruptions, async (truth, mix) => {
@@ -194,6 +202,6 @@ test('any mix of interruptions comes to the same incidents, verdicts and budgets
       for (const [index, { spentMs }] of mixed.spent.entries())
         expect(Math.abs(spentMs - (plain.spent[index]?.spentMs ?? 0))).toBeLessThanOrEqual(4 * everyMs);
     }),
-    { ...runs, examples: [frozenWhileItStarts], interruptAfterTimeLimit: 60_000 },
+    { ...runs, examples: [frozenWhileItStarts, startedWithoutNats], interruptAfterTimeLimit: 60_000 },
   );
 }, 300_000);
