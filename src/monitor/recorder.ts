@@ -164,6 +164,6 @@ function logIncidents({ dueAt, incidents, deliveries }: RoundRecord, log: Log): 
       if (held === null) log.warn(about, 'incident opened');
       else log.warn({ ...about, held: held.why }, 'incident opened, notification suppressed');
     } else if (held !== null) log.debug({ ...about, held: held.why }, 'incident changed, notification suppressed');
-    else if (isNotified) log.warn(about, 'notifying of an incident that was suppressed');
+    else if (isNotified) log.warn(about, 'notifying of an incident that opened before');
   }
 }

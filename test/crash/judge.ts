@@ -22,6 +22,7 @@ export interface Evidence {
 
 interface Told {
   readonly incident: string;
+  readonly recipient: string;
   readonly kind: string;
   readonly state: string;
   readonly message: string | null;
@@ -40,11 +41,11 @@ export function judge({ query, received, isHistoryJudged, isRefused }: Evidence)
   must(query('PRAGMA foreign_key_check').length === 0, 'the database has rows that point at nothing');
 
   const incidents = query(
-    `SELECT incidents.id, ended_at AS ended FROM incidents JOIN targets ON targets.id = target_id
+    `SELECT incidents.id, ended_at AS ended, story ->> '$.held' AS held FROM incidents JOIN targets ON targets.id = target_id
      WHERE targets.name NOT LIKE 'own %' ORDER BY started_at`,
-  ) as unknown as readonly { readonly id: string; readonly ended: number | null }[];
+  ) as unknown as readonly { readonly id: string; readonly ended: number | null; readonly held: string | null }[];
   const rows = query(
-    'SELECT incident_id AS incident, kind, state, message, created_at AS seen, settled_at AS settled FROM deliveries ORDER BY id',
+    'SELECT incident_id AS incident, recipient, kind, state, message, created_at AS seen, settled_at AS settled FROM deliveries ORDER BY id',
   ) as unknown as readonly Told[];
   const firstAt = new Map<string, number>();
   const times = new Map<string, number>();
@@ -56,28 +57,39 @@ export function judge({ query, received, isHistoryJudged, isRefused }: Evidence)
 
   let transitions = 0;
   let lost = 0;
+  let suppressed = 0;
   let givenUp = 0;
-  for (const { id, ended } of incidents) {
-    const of = (kind: string) => rows.filter((row) => row.incident === id && row.kind === kind);
-    for (const kind of ended === null ? ['opened'] : ['opened', 'resolved']) {
-      transitions += 1;
-      const own = of(kind);
-      must(own.length === 1, `${id}: ${own.length} deliveries say that it was ${kind}`);
-      for (const { state, message } of own) {
-        if (state === 'dead' && isRefused) {
-          givenUp += 1;
-          continue;
+  const ends = ['resolved', 'closed'];
+  for (const { id, ended, held } of incidents) {
+    const own = rows.filter((row) => row.incident === id);
+    // What was over before a doubt was cleared is told to nobody.
+    if (own.length === 0 && held !== null) suppressed += 1;
+    else transitions += ended === null ? 1 : 2;
+    must(own.length > 0 || held !== null, `${id}: nobody is to hear of it`);
+    for (const [recipient, told] of Map.groupBy(own, (row) => row.recipient)) {
+      const who = `${id} to ${recipient}`;
+      const of = (kinds: readonly string[]) => told.filter(({ kind }) => kinds.includes(kind));
+      for (const kinds of ended === null ? [['opened']] : [['opened'], ends]) {
+        const [what] = kinds;
+        must(of(kinds).length === 1, `${who}: ${of(kinds).length} deliveries say that it was ${what}`);
+        for (const { state, message } of of(kinds)) {
+          if (state === 'dead' && isRefused) {
+            givenUp += 1;
+            continue;
+          }
+          must(state === 'sent' || state === 'merged', `${who}: ${what} is ${state}`);
+          // What an earlier mail may have told keeps its name, and the mail about the end tells of the beginning too.
+          const inEnds = state === 'merged' ? of(ends).filter((one) => one.state === 'sent') : [];
+          const isTold = [message, ...inEnds.map((one) => one.message)].some(
+            (name) => name !== null && firstAt.has(name),
+          );
+          if (!isTold) lost += 1;
+          must(isTold, `${who}: no mail says that it was ${what} (${message})`);
         }
-        must(state === 'sent' || state === 'merged', `${id}: ${kind} is ${state}`);
-        // What an earlier mail may have told keeps its name, and the mail about the end tells of the beginning too.
-        const ends = state === 'merged' ? of('resolved').filter((one) => one.state === 'sent') : [];
-        const isTold = [message, ...ends.map((one) => one.message)].some((name) => name !== null && firstAt.has(name));
-        if (!isTold) lost += 1;
-        must(isTold, `${id}: no mail says that it was ${kind} (${message})`);
       }
+      const [down, up] = [of(['opened'])[0]?.message, of(ends)[0]?.message].map((one) => firstAt.get(one ?? ''));
+      must(down === undefined || up === undefined || down <= up, `${who}: its end was told before its beginning`);
     }
-    const [down, up] = [of('opened')[0]?.message, of('resolved')[0]?.message].map((one) => firstAt.get(one ?? ''));
-    must(down === undefined || up === undefined || down <= up, `${id}: its end was story before its beginning`);
   }
 
   // A mail that no delivery goes by was accepted, and then its content was told again under another name.
@@ -93,6 +105,7 @@ export function judge({ query, received, isHistoryJudged, isRefused }: Evidence)
     counts: {
       outages: incidents.length,
       transitions,
+      suppressed,
       mails: received.length,
       'different mails': firstAt.size,
       'repeats with an equal Message-ID': received.length - times.size,

@@ -5,13 +5,17 @@ import { machinesObstacle, worldWords } from '../support/machines.ts';
 import { natsObstacle } from '../support/nats-server.ts';
 import { playHubs } from './hubs.ts';
 import { judge } from './judge.ts';
+import { playJobs } from './jobs.ts';
 import { type NodesDay, nodesDays, nodesObstacle, playNodes } from './nodes.ts';
 import { type Day, days, play } from './play.ts';
+import { playReloads } from './reloads.ts';
 import { playUplink, uplinkObstacle } from './uplink.ts';
 
-// Kills the real program at random moments while incidents open and close and the mail server comes and goes, sets its clock back over
-// restarts or ahead for a while, refuses its mails for good, fills its disk, takes its uplink away and gives it back in steps, kills hub, nats-server and nodes
-// in turn, stops the hub as a paused machine does, takes NATS away, lets three machines with a hub, a nats-server and a node each fail, with their links and disks; and then counts what became of every transition: `npm run test:crash`, or `npm run test:crash -- --kills 100 --day clock`.
+// Kills the real program at random moments while incidents open and close and the mail server comes and goes, and on other days: sets its
+// clock back over restarts or ahead for a while, refuses its mails for good, fills its disk, takes its uplink away and gives it back in steps,
+// reloads other settings, has jobs call or fail, kills hub, nats-server and nodes in turn, stops them as a paused machine does, takes NATS away, lets three machines
+// with a hub, a nats-server and a node each fail, with their links and disks; and then counts what became of every transition:
+// `npm run test:crash`, or `npm run test:crash -- --kills 100 --day clock`.
 
 const { values } = parseArgs({
   options: {
@@ -62,6 +66,13 @@ if (isWanted('uplink')) {
     for (const fault of faults) console.error(`FAULT uplink: ${fault}`);
     faultCount += faults.length;
   }
+}
+for (const [day, playDay] of Object.entries({ reloads: playReloads, jobs: playJobs })) {
+  if (!isWanted(day)) continue;
+  const { counts, faults } = await playDay({ kills, seed });
+  print(day, counts);
+  for (const fault of faults) console.error(`FAULT ${day}: ${fault}`);
+  faultCount += faults.length;
 }
 for (const day of Object.keys(nodesDays).filter(isNodesDay).filter(isWanted)) {
   const obstacle = nodesObstacle();

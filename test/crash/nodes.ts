@@ -25,9 +25,11 @@ const unwrittenMs = 3_000;
 
 export { natsObstacle as nodesObstacle };
 
+type Destination = 'hub' | 'nats' | 'node' | `stopped ${'hub' | 'nats' | 'node'}`;
+
 interface NodesDayPlan {
-  /** What is killed: all of it, or nothing but NATS; `stopped` stops the hub as SIGSTOP does, and kills it now and then. */
-  readonly destinations: readonly ('hub' | 'stopped hub' | 'nats' | 'node')[];
+  /** What is killed, or stopped as SIGSTOP does, and goes on after a pause. */
+  readonly destinations: readonly Destination[];
   /** How long everything runs between two interruptions, and how long one lasts, at most. */
   readonly longestLifeMs: number;
   readonly longestPauseMs: number;
@@ -42,6 +44,11 @@ export const nodesDays = {
     longestPauseMs: 25_000,
   },
   nats: { destinations: ['nats', 'nats', 'nats', 'hub'], longestLifeMs: 12_000, longestPauseMs: 25_000 },
+  frozen: {
+    destinations: ['stopped nats', 'stopped nats', 'stopped node', 'stopped hub', 'hub'],
+    longestLifeMs: 12_000,
+    longestPauseMs: 25_000,
+  },
 } as const satisfies Readonly<Record<string, NodesDayPlan>>;
 export type NodesDay = keyof typeof nodesDays;
 
@@ -90,6 +97,11 @@ export async function playNodes({ kills, seed, day }: NodesOptions) {
   started.defer(async () => {
     for (const child of running.values()) await kill(child, 'SIGKILL');
   });
+  const beginLife = (node: string) => lives.push({ node, from: Date.now(), to: Number.POSITIVE_INFINITY });
+  const endLife = (name: string) => {
+    const life = lives.findLast(({ node }) => node === name);
+    if (life !== undefined) life.to = Math.min(life.to, Date.now());
+  };
   const launch = (name: string) => {
     const node = [
       'node',
@@ -107,11 +119,10 @@ export async function playNodes({ kills, seed, day }: NodesOptions) {
       stdio: ['ignore', 'inherit', 'inherit'],
     });
     running.set(name, child);
-    if (name !== 'hub') lives.push({ node: name, from: Date.now(), to: Number.POSITIVE_INFINITY });
+    if (name !== 'hub') beginLife(name);
   };
   const end = async (name: string) => {
-    const life = lives.findLast(({ node }) => node === name);
-    if (life !== undefined) life.to = Math.min(life.to, Date.now());
+    endLife(name);
     const child = running.get(name);
     if (child !== undefined) await kill(child, 'SIGKILL');
   };
@@ -124,17 +135,24 @@ export async function playNodes({ kills, seed, day }: NodesOptions) {
   const weather = new AbortController();
   const outages: Outage[] = [];
   const switching = turn(targets, outages, random, weather.signal);
-  const counts = { hub: 0, 'stopped hub': 0, nats: 0, node: 0 };
+  const counts = { hub: 0, 'stopped hub': 0, nats: 0, 'stopped nats': 0, node: 0, 'stopped node': 0 };
+  const signal = (what: string, name: string, sent: NodeJS.Signals) =>
+    what === 'nats' ? nats.signal(sent) : running.get(name)?.kill(sent);
   for (let killed = 0; killed < kills; killed += 1) {
     await sleep(random.next() * longestLifeMs);
     const destination = destinations[Math.floor(random.next() * destinations.length)] ?? 'hub';
-    const name = destination === 'node' ? (names[Math.floor(random.next() * names.length)] ?? 'de1') : 'hub';
-    if (destination === 'nats') await nats.stop();
-    else if (destination === 'stopped hub') running.get('hub')?.kill('SIGSTOP');
+    const [what, isStopped] = [destination.replace('stopped ', ''), destination.startsWith('stopped')];
+    const name = what === 'node' ? (names[Math.floor(random.next() * names.length)] ?? 'de1') : 'hub';
+    if (isStopped) {
+      signal(what, name, 'SIGSTOP');
+      endLife(name);
+    } else if (what === 'nats') await nats.stop();
     else await end(name);
     await sleep(random.next() * longestPauseMs);
-    if (destination === 'nats') await nats.start();
-    else if (destination === 'stopped hub') running.get('hub')?.kill('SIGCONT');
+    if (isStopped) {
+      signal(what, name, 'SIGCONT');
+      if (what === 'node') beginLife(name);
+    } else if (what === 'nats') await nats.start();
     else launch(name);
     counts[destination] += 1;
   }
