@@ -68,11 +68,12 @@ export function takeBeat(heard: HeartbeatState, beat: Ping): PingResult {
     // Its end was here before: calls that are tried again may overtake each other.
     if (beat.run !== null && heard.calls.includes(`end ${beat.run}`))
       return { heard: { ...heard, calls }, outcome: null, isRepeat: true };
-    const others = heard.open.filter(({ run }) => run !== beat.run);
-    const open: readonly OpenRun[] = [...others, { run: beat.run, at: beat.at, settled: false }].slice(-mostOpen);
+    // A run without a name may be another one than the last, which never ended.
+    const others = heard.open.filter(({ run }) => run === null || run !== beat.run);
+    const open = bounded([...others, { run: beat.run, at: beat.at, settled: false }]);
     return { heard: { ...next, began: beat.at, open }, outcome: null, isRepeat: false };
   }
-  const start = heard.open.find(({ run }) => run === beat.run)?.at ?? null;
+  const start = heard.open.findLast(({ run }) => run === beat.run)?.at ?? null;
   const dueAt = Math.max(beat.at, (heard.last?.dueAt ?? 0) + 1);
   const outcome = outcomeOf(beat, start);
   const last = { dueAt, failure: outcome.status === 'up' ? null : outcome.failure };
@@ -81,6 +82,13 @@ export function takeBeat(heard: HeartbeatState, beat: Ping): PingResult {
     .filter(({ run }) => run !== beat.run)
     .map((one) => (one.at < (start ?? beat.at) ? { ...one, settled: true } : one));
   return { heard: { ...next, began, open, last }, outcome, isRepeat: false };
+}
+
+// The oldest one whose end is awaited decides when the job is overdue, the newest one which run ends.
+function bounded(open: readonly OpenRun[]): readonly OpenRun[] {
+  if (open.length <= mostOpen) return open;
+  const settled = open.findIndex((run) => run.settled);
+  return open.toSpliced(settled === -1 ? 1 : settled, 1);
 }
 
 function outcomeOf({ at, kind, exitCode, log }: Ping, start: number | null): Outcome {
@@ -93,21 +101,41 @@ function outcomeOf({ at, kind, exitCode, log }: Ping, start: number | null): Out
 }
 
 /**
- * When a job is overdue that is not heard of any more, and what is said of it then; null if nothing is expected. `hearsSince`
+ * When a job is overdue without another ping, and what is said of it then; null if nothing is expected. `hearsSince`
  * is since when calls could be heard without a break: no job is late before a full grace from then. A run that may take a time of
- * its own is not late while it does.
+ * its own is not late while it does. Otherwise the first run since the last end has until the next one is late, however many
+ * begin meanwhile: a job that is killed in each run reports nothing but starts.
  */
 export function nextAlarm(heard: HeartbeatState, expected: ExpectedPings, hearsSince: number): Alarm | null {
   const { graceMs, maxRuntimeMs } = expected;
   const atLeast = hearsSince + graceMs;
   const [running] = maxRuntimeMs === null ? [] : heard.open.filter(({ settled }) => !settled);
   if (running !== undefined && maxRuntimeMs !== null) return overrun(heard, running, expected, maxRuntimeMs, atLeast);
-  const due = dueAfter(heard, expected);
+  const awaited = firstSinceEnd(heard);
+  const due = awaited === undefined ? dueAfter(heard, expected) : expected.afterPing(awaited.at);
   if (due === null) return null;
   const at = inOrder(heard, Math.max(due + graceMs, atLeast));
-  const reason = lateness(heard, expected, due);
+  const reason = awaited === undefined ? lateness(heard, expected, due) : unfinished(heard, awaited, due);
   const missedUntil = Math.max(due, at - graceMs);
-  return { at, outcome: failed(reason), heard: { ...heard, missedUntil, last: { dueAt: at, failure: reason } } };
+  const open = heard.open.map((run) =>
+    awaited === undefined || run.at <= awaited.at ? { ...run, settled: true } : run,
+  );
+  return { at, outcome: failed(reason), heard: { ...heard, open, missedUntil, last: { dueAt: at, failure: reason } } };
+}
+
+// Runs may overlap: as long as any end, those that began before that end are not missed.
+function firstSinceEnd({ open, last }: HeartbeatState): OpenRun | undefined {
+  const isEnd = last !== null && (last.failure === null || last.failure.code === 'exit');
+  return open.find(({ at, settled }) => !settled && (!isEnd || at > last.dueAt));
+}
+
+function unfinished({ open }: HeartbeatState, run: OpenRun, due: number) {
+  const next = open.find(({ at }) => at > run.at);
+  const since =
+    next === undefined
+      ? `the next ping was due at ${formatTime(due, 'UTC')}`
+      : `the next run began at ${formatTime(next.at, 'UTC')}`;
+  return failure('target', 'unfinished', `began at ${formatTime(run.at, 'UTC')} and has not ended; ${since}`);
 }
 
 function overrun(
@@ -141,12 +169,10 @@ function dueAfter({ since, at, began, missedUntil }: HeartbeatState, expected: E
   return ping === null ? expected.after(since) : expected.afterPing(ping);
 }
 
-function lateness({ at, began, open }: HeartbeatState, { schedule }: ExpectedPings, due: number) {
+function lateness(heard: HeartbeatState, { schedule }: ExpectedPings, due: number) {
+  const { at, began, open } = heard;
   const newest = open.at(-1);
-  if (newest !== undefined && newest.at === began) {
-    const sinceThen = `began at ${formatTime(newest.at, 'UTC')} and has not ended`;
-    return failure('target', 'unfinished', `${sinceThen}; the next ping was due at ${formatTime(due, 'UTC')}`);
-  }
+  if (newest !== undefined && newest.at === began) return unfinished(heard, newest, due);
   const never = at === null ? 'no ping yet' : `no ping since ${formatTime(at, 'UTC')}`;
   const rhythm =
     schedule.kind === 'every' ? `every ${describeDuration(schedule.everyMs)}` : `due at ${formatTime(due, 'UTC')}`;

@@ -5,7 +5,7 @@ export interface OpenRun {
   /** What the job calls the run, or null if it gives no names. */
   readonly run: string | null;
   readonly at: number;
-  /** Whether its end is not awaited any more: it was notified as too long, or a later run has ended. */
+  /** Whether its end is not awaited any more: the job was overdue with it, or a later run has ended. */
   readonly settled: boolean;
 }
 

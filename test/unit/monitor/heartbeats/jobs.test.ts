@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { CheckSpec, checkOf } from '#checks/index.ts';
 import type { Ping } from '#monitor/heartbeats/hear.ts';
 import { Rule, ruleFor } from '#monitor/judge/rule.ts';
@@ -222,4 +222,123 @@ test('a job is late in time when the clock was set back after own connectivity h
   const before = toldOf(scenario).length;
   await scenario.clock.advance(80 * minute);
   expect(toldOf(scenario).slice(before)).toEqual(['opened backup']);
+});
+
+const hours = (from: number, until: number) => Array.from({ length: until - from }, (_, index) => (from + index) * 60);
+
+type Call = readonly [at: number, kind: string, run?: string];
+
+/** What a job reports until a minute, as rows: its calls in their order. */
+const reports = (calls: readonly Call[], until: number): Row[] => [
+  ...[
+    ...Map.groupBy(
+      calls.filter(([at]) => at <= until),
+      ([at]) => at,
+    ),
+  ]
+    .toSorted(([one], [other]) => one - other)
+    .map(([at, together]) =>
+      one(at, [], async (running) => {
+        for (const [, kind, run] of together) await call('backup', kind, { run: run ?? null })(running);
+      }),
+    ),
+  one(until),
+];
+
+const hourlyCron = { kind: 'cron', pattern: '0 * * * *', timezone: 'UTC' } as const;
+
+/** What follows, as `minute kind` since the start. */
+async function followed(target: Target, rows: readonly Row[], restartAt: number | null = null) {
+  await using scenario = await startScenario({ targets: [target], start: '2026-01-01T00:00:00Z' });
+  const begun = scenario.clock.now();
+  for (const { minute: at, also } of rows) {
+    await scenario.clock.advance(begun + at * minute - scenario.clock.now());
+    if (at === restartAt) await scenario.restart();
+    await also?.(scenario);
+  }
+  return scenario.store.deliveries.map(({ kind, createdAt }) => `${(createdAt - begun) / minute} ${kind}`);
+}
+
+describe.each([
+  { name: 'by an interval', changes: {} },
+  { name: 'by cron', changes: { schedule: hourlyCron } },
+])('a job that reports its starts, $name', ({ changes }) => {
+  const starts = (from: number, until: number, named: boolean) =>
+    hours(from, until).map((at): Call => (named ? [at, 'start', `run${at}`] : [at, 'start']));
+
+  test.each([{ named: false }, { named: true }])(
+    'is down when it is killed in each run, and up with the first run that ends (named runs: $named)',
+    async ({ named }) => {
+      const ends = (at: number): Call => (named ? [at + 10, 'ok', `run${at}`] : [at + 10, 'ok']);
+      const calls = [...starts(0, 9, named), ends(0), ends(60), ends(480)];
+      // The run of 02:00 does not end: the next one was due at 03:00, and has its grace.
+      expect(await followed(job('backup', changes), reports(calls, 500))).toEqual(['190 opened', '490 resolved']);
+    },
+  );
+
+  test('is down again after each run that ended, and its message says which run did not', async () => {
+    await using scenario = await startScenario({ targets: [job('backup', changes)], start: '2026-01-01T00:00:00Z' });
+    await scenario.play([
+      one(0, [], call('backup', 'start')),
+      one(60, ['DOWN backup'], call('backup', 'start')),
+      one(120, ['RESOLVED backup'], async (running) => {
+        await call('backup', 'start')(running);
+        await call('backup', 'ok')(running);
+      }),
+      one(180, [], call('backup', 'start')),
+      one(240, ['DOWN backup'], call('backup', 'start')),
+      one(251),
+    ]);
+    const causes = [...scenario.store.incidents.values()].map(({ cause }) => cause);
+    expect(causes).toEqual([
+      'began at 2026-01-01 00:00:00 UTC and has not ended; the next run began at 2026-01-01 01:00:00 UTC',
+      'began at 2026-01-01 03:00:00 UTC and has not ended; the next run began at 2026-01-01 04:00:00 UTC',
+    ]);
+  });
+
+  test('with rounds: 2 is down when a second run has not ended either', async () => {
+    const patient = [{ name: 'down', rule: ruleFor(rule('down', { rounds: 2 }).rule, checkOf('heartbeat')) }];
+    const calls = starts(0, 5, false);
+    expect(await followed(job('backup', { ...changes, rules: patient }), reports(calls, 300))).toEqual(['130 opened']);
+  });
+
+  test('is down when it is killed in each run, although it may take longer than to the next one', async () => {
+    const patient = job('backup', changes, { max_runtime: '90m' });
+    expect(await followed(patient, reports(starts(0, 12, false), 720))).toEqual(['90 opened']);
+    expect(await followed(job('backup', changes, { max_runtime: '11h' }), reports(starts(0, 13, true), 780))).toEqual([
+      '660 opened',
+    ]);
+  });
+
+  test('is down when it is killed in each run, although it begins more often than it should', async () => {
+    const calls = Array.from({ length: 40 }, (_, index): Call => [index * 5, 'start', `run${index}`]);
+    expect(await followed(job('backup', changes), reports(calls, 200))).toEqual(['70 opened']);
+  });
+
+  test('is down when it is killed in each run, over a restart', async () => {
+    // After a start it has its whole grace.
+    expect(await followed(job('backup', changes), reports(starts(0, 5, false), 300), 60)).toEqual(['70 opened']);
+  });
+
+  test.each([{ named: false }, { named: true }])(
+    'is up while it takes longer than to the next run, and ends each (named runs: $named)',
+    async ({ named }) => {
+      const ends = hours(0, 20).map((at): Call => {
+        const end = at + (at === 0 ? 65 : 75);
+        return named ? [end, 'ok', `run${at}`] : [end, 'ok'];
+      });
+      expect(await followed(job('backup', changes), reports([...starts(0, 20, named), ...ends], 1_205))).toEqual([]);
+    },
+  );
+
+  test('is up if a run was killed and the next one ends within its grace', async () => {
+    const calls: Call[] = [
+      [0, 'start'],
+      [60, 'start'],
+      [69, 'ok'],
+      [120, 'start'],
+      [121, 'ok'],
+    ];
+    expect(await followed(job('backup', changes), reports(calls, 180))).toEqual([]);
+  });
 });
