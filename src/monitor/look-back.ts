@@ -6,11 +6,6 @@ import type { Target } from './judge/target.ts';
 import type { MonitorStore } from './store.ts';
 import type { ChangedTarget } from './watch/watch-set.ts';
 
-/** Whether the target has another spec than before, so that its earlier results say nothing about it. */
-export function hasAnotherSpec({ before, target }: ChangedTarget): boolean {
-  return before !== null && !isDeepStrictEqual(before.spec, target.spec);
-}
-
 /**
  * Loads from the store what changed targets need of the past: times for rules that look back, and the spent part of error
  * budgets. `anew` are those among them that have another spec: they need no times.

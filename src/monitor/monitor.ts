@@ -7,16 +7,16 @@ import type { Maintenance } from './suppress/maintenance.ts';
 import type { NodeAbsence, Trouble, UnjudgedRounds } from './suppress/own-incident-kinds.ts';
 import type { Silence } from './suppress/silence.ts';
 import type { Ping } from './heartbeats/hear.ts';
-import { carryOver } from './judge/carry-over.ts';
 import { nothingRemembered } from './judge/decide.ts';
 import { type Incident, type VoteLine, voteTable } from './judge/incident.ts';
-import { windowMsOf } from './judge/recent-times.ts';
 import type { RoundRecord } from './judge/round-record.ts';
 import type { Target } from './judge/target.ts';
 import type { Vote } from './judge/vote.ts';
+import { createHandOver } from './hand-over.ts';
 import { createHolds } from './holds.ts';
 import { createListeners } from './listeners.ts';
-import { hasAnotherSpec, lookBack } from './look-back.ts';
+import { createCheckedSpecs } from './checked-specs.ts';
+import { lookBack } from './look-back.ts';
 import { acknowledge, memoriesOf, openIn, ownOf } from './memories.ts';
 import { createOverdue } from './overdue.ts';
 import { createPast, type PastVerdicts } from './past.ts';
@@ -110,11 +110,13 @@ export function startMonitor(settings: MonitorSettings, ports: MonitorPorts): Mo
   const stored = store.load();
   const assessor = createAssessor(ownOf(stored), () => runner.url ?? '');
   const memories = memoriesOf(stored);
+  const specs = createCheckedSpecs(store.checkedSpecs());
   const past = createPast({ budgets: assessor.budgets, store, rounds: () => rounds, clock });
   const recorder = createRecorder({ ...ports, onRecorded: (record) => recorded(record, past, events) });
   const { promise: ended, resolve, reject } = Promise.withResolvers<void>();
   const listeners = createListeners({ stored, rounds: () => rounds, recorder, assessor, awaited, clock });
   const watchSet = createWatchSet([...memories.keys(), ...listeners.known()], { start, handOver, failed: reject });
+  const carry = createHandOver({ assessor, specs, memories, recorder, clock });
   const { heldUntil } = assessor.suppressions;
   const request = (target: string, isNeeded: boolean) => watchSet.request(target, isNeeded);
   const extraRounds = createExtraRounds({ clock, runner, doubt: assessor, heldUntil, request });
@@ -132,7 +134,7 @@ export function startMonitor(settings: MonitorSettings, ports: MonitorPorts): Mo
     const { targets, maintenance, unknownAfterMs, doubtLimitMs } = inForce;
     const { applied, changed } = watchSet.want(targets);
     past.setTargets(targets);
-    const anew = changed.filter(hasAnotherSpec);
+    const anew = changed.filter((one) => specs.isAnother(one));
     const memoryOf = (name: string) => memories.get(name) ?? nothingRemembered;
     assessor.setTargets(targets, memoryOf, maintenance, unknownAfterMs, doubtLimitMs);
     lookBack(assessor, store, changed, anew, clock.now());
@@ -142,12 +144,9 @@ export function startMonitor(settings: MonitorSettings, ports: MonitorPorts): Mo
   }
 
   function handOver(name: string, last: Target | null, next: Target | null): void {
-    forgetOther(assessor, name, last, next);
-    const { memory, record } = carryOver(name, memories.get(name) ?? nothingRemembered, last, next, clock.now());
+    carry(name, last, next);
     if (next === null) rounds.forget(name);
-    else memories.set(name, memory);
     if (next === null) overdue.forget(name);
-    if (record !== null) recorder.note(record);
     listeners.handOver(name, next);
   }
 
@@ -228,18 +227,6 @@ function forceOf({
   doubtLimitMs = defaultDoubtLimitMs,
 }: MonitorSettings) {
   return { targets, maintenance, unknownAfterMs, doubtLimitMs, byName: new Map(targets.map((one) => [one.name, one])) };
-}
-
-// Not before it is handed over: the last round of another spec may have run until then.
-function forgetOther(
-  assessor: Pick<Assessor, 'forget' | 'recentTimes'>,
-  name: string,
-  last: Target | null,
-  next: Target | null,
-): void {
-  if (last === null || next === null || !hasAnotherSpec({ before: last, target: next })) return;
-  assessor.forget(name);
-  assessor.recentTimes.keep(name, windowMsOf(next));
 }
 
 const tableOf = (votes: readonly Vote[] | null) => (votes === null ? null : voteTable(votes));

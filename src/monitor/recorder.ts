@@ -150,9 +150,9 @@ export function createRecorder(ports: RecorderPorts): Recorder {
   };
 }
 
-function isEmpty({ votes, verdict, heard, states, incidents, deliveries }: RoundRecord): boolean {
+function isEmpty({ votes, verdict, heard, spec, states, incidents, deliveries }: RoundRecord): boolean {
   const count = votes.length + states.length + incidents.length + deliveries.length;
-  return count === 0 && verdict === undefined && heard === undefined;
+  return count === 0 && verdict === undefined && heard === undefined && spec === undefined;
 }
 
 function logIncidents({ dueAt, incidents, deliveries }: RoundRecord, log: Log): void {

@@ -1,8 +1,16 @@
+import type { PastResult } from '#history/source.ts';
 import type { HeartbeatState } from '#monitor/judge/heard.ts';
 import type { StoredSuccess, StoredTarget } from '#monitor/judge/round-record.ts';
 import { and, asc, type BetterSQLite3Database, eq, gte, isNotNull, isNull } from './drizzle.ts';
 import { readHeard } from './heartbeats.ts';
-import { type IncidentInput, incidentOf, type RuleStateInput, stateOf, statusNumber } from './rows.ts';
+import {
+  type IncidentInput,
+  incidentOf,
+  type RuleStateInput,
+  stateOf,
+  type StoredResult,
+  statusNumber,
+} from './rows.ts';
 import { incidents, nodes, results, ruleStates, targets } from './schema.ts';
 
 /** What every target left behind: its rule states and the incidents that are open. */
@@ -33,6 +41,12 @@ export function readTargets(database: BetterSQLite3Database): readonly StoredTar
   return [...found.values()];
 }
 
+/** A digest of the spec by which each target was checked last, if it is known. */
+export function readCheckedSpecs(database: BetterSQLite3Database): ReadonlyMap<string, string> {
+  const rows = database.select({ name: targets.name, spec: targets.spec }).from(targets).where(isNotNull(targets.spec));
+  return new Map(rows.all().flatMap(({ name, spec }) => (spec === null ? [] : [[name, spec] as const])));
+}
+
 /** The good results of these targets that are not sealed and were due at `since` or later, in order: one scan for all targets. */
 export function readSuccesses(
   database: BetterSQLite3Database,
@@ -50,4 +64,9 @@ export function readSuccesses(
     .all()
     .filter(({ target }) => wanted.has(target))
     .map(({ durationUs, ...row }) => ({ ...row, seconds: (durationUs ?? 0) / 1e6 }));
+}
+
+/** What is kept of a result of the history. */
+export function storedOf({ dueAt, node, status, durationUs, failure }: PastResult): StoredResult {
+  return { dueAt, node, status, seconds: durationUs === null ? null : durationUs / 1e6, failure };
 }

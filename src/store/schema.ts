@@ -5,6 +5,8 @@ import { blob, index, integer, primaryKey, real, sql, sqliteTable, sqliteView, t
 export const targets = sqliteTable('targets', {
   id: integer('id').primaryKey(),
   name: text('name').notNull().unique(),
+  /** A digest of the spec by which it was checked last; null if that is not known. */
+  spec: text('spec'),
 });
 
 export const nodes = sqliteTable('nodes', {

@@ -7,7 +7,7 @@ import type { ChangeStore } from '#history/changes.ts';
 import type { EvidenceStore } from '#history/evidence.ts';
 import type { ExclusionStore } from '#history/exclusions.ts';
 import type { MeasurementStore } from '#history/measurements.ts';
-import type { HistorySource, PastResult } from '#history/source.ts';
+import type { HistorySource } from '#history/source.ts';
 import type { ServiceStore } from '#service/ports.ts';
 import type { DeviceStore } from '#subscriptions/device-store.ts';
 import type { SubscriptionStore } from '#subscriptions/subscription-store.ts';
@@ -27,7 +27,7 @@ import { createMeasurementStore } from './measurements.ts';
 import { deleteNote, readNotes, type StoredNote, writeNote } from './notes.ts';
 import { type OpenDatabase, openDatabase, type OpenOptions } from './open.ts';
 import { CommitQueue } from './queue.ts';
-import { readSuccesses, readTargets } from './read.ts';
+import { readCheckedSpecs, readSuccesses, readTargets, storedOf } from './read.ts';
 import { createHistorySource } from './history.ts';
 import { createRunStore } from './runs.ts';
 import type { StoredResult } from './rows.ts';
@@ -229,6 +229,7 @@ function memoryOf(
 
   return {
     load: () => guard(() => readTargets(database)),
+    checkedSpecs: () => guard(() => readCheckedSpecs(database)),
     recentSuccesses: (since, wanted) =>
       guard(() => {
         commitWaiting();
@@ -281,8 +282,4 @@ function memoryOf(
         database.insert(facts).values({ name, value }).onConflictDoUpdate({ target: facts.name, set: { value } }).run();
       }),
   } satisfies Partial<Store>;
-}
-
-function storedOf({ dueAt, node, status, durationUs, failure }: PastResult): StoredResult {
-  return { dueAt, node, status, seconds: durationUs === null ? null : durationUs / 1e6, failure };
 }

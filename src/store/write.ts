@@ -12,7 +12,7 @@ import {
   type OutcomeInput,
   stateText,
 } from './rows.ts';
-import { deliveries, incidents, ruleStates } from './schema.ts';
+import { deliveries, incidents, ruleStates, targets } from './schema.ts';
 import { createVoteWriter, type VoteDependencies } from './votes.ts';
 
 export interface Writer {
@@ -44,6 +44,7 @@ export function createWriter(file: Pick<OpenDatabase, 'raw' | 'drizzle'>, parts:
   const votes = createVoteWriter(file, names, parts);
   const upsertState = prepareState(database);
   const writeHeard = createHeardWriter(database);
+  const updateSpec = prepareSpec(database);
 
   function writeState(state: RuleStateInput): void {
     upsertState.run({ targetId: names.target(state.target), rule: state.rule, state: stateText(state) });
@@ -81,6 +82,7 @@ export function createWriter(file: Pick<OpenDatabase, 'raw' | 'drizzle'>, parts:
       round.incidents.forEach(writeIncident);
       round.deliveries.forEach(writeDelivery);
       if (round.heard !== undefined) writeHeard(names.target(round.target), round.heard);
+      if (round.spec !== undefined) updateSpec.run({ targetId: names.target(round.target), spec: round.spec });
       return written;
     },
     writeLate: (late) => votes.writeLate(late),
@@ -126,6 +128,15 @@ function changeOf(outcome: OutcomeInput) {
         message: outcome.message,
       };
   }
+}
+
+function prepareSpec(database: BetterSQLite3Database) {
+  const [targetId, spec] = [sql.placeholder('targetId'), sql.placeholder('spec')];
+  return database
+    .update(targets)
+    .set({ spec: sql`${spec}` })
+    .where(eq(targets.id, targetId))
+    .prepare();
 }
 
 function prepareState(database: BetterSQLite3Database) {

@@ -20,6 +20,7 @@ export class MemoryStore extends MemoryDeliveries implements MonitorStore {
   readonly #votes = new Map<string, RoundRecord['votes']>();
   readonly #states = new Map<string, RuleState>();
   readonly #heard = new Map<string, HeartbeatState>();
+  readonly #specs = new Map<string, string>();
   readonly #told = new Set<string>();
 
   load(): readonly StoredTarget[] {
@@ -38,6 +39,10 @@ export class MemoryStore extends MemoryDeliveries implements MonitorStore {
     }
     for (const [target, heard] of this.#heard) entry(target).heard = throughJson(heard);
     return [...stored.values()];
+  }
+
+  checkedSpecs(): ReadonlyMap<string, string> {
+    return new Map(this.#specs);
   }
 
   recentSuccesses(since: number, targets: ReadonlySet<string>): readonly StoredSuccess[] {
@@ -82,6 +87,7 @@ export class MemoryStore extends MemoryDeliveries implements MonitorStore {
     const isThere = this.#isThere(round);
     if (round.revisedAt !== undefined) this.#revise(round);
     else if (!isThere) this.#keep(round);
+    if (round.spec !== undefined) this.#specs.set(round.target, round.spec);
     if (round.heard === null) this.#heard.delete(round.target);
     else if (round.heard !== undefined) this.#heard.set(round.target, round.heard);
     for (const state of round.states) this.#states.set(`${state.target} ${state.rule}`, state);

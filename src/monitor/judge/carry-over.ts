@@ -1,10 +1,19 @@
 import { isDeepStrictEqual } from 'node:util';
+import { checkOf } from '#checks/index.ts';
 import type { Memory } from './decide.ts';
 import { announceToOthers, type Consequence, unwatch } from './incident-life.ts';
 import type { RoundRecord } from './round-record.ts';
 import { newRuleState, type RuleState } from './rule-state.ts';
 import { kindOf } from './rules/index.ts';
 import type { Target } from './target.ts';
+
+/** How a target was watched, if that is known, and how it is from now on: not at all if `next` is null. */
+export interface TargetSuccession {
+  readonly last: Target | null;
+  readonly next: Target | null;
+  /** Whether what was seen of it before says nothing about it any more. */
+  readonly isAnother: boolean;
+}
 
 export interface CarryOver {
   readonly memory: Memory;
@@ -13,16 +22,14 @@ export interface CarryOver {
 }
 
 /**
- * What is left of a target's memory when it is to be watched as `next` from now on, or not at all if that is null: incidents
- * that no rule looks after any more are closed, and states that mean nothing any more begin anew. `last` is how it was watched
- * before, if that is known. An open incident that no state knows of is adopted by its rule, or closed;
+ * What is left of a target's memory when it is to be watched as `next` from now on: incidents
+ * that no rule looks after any more are closed, and states that mean nothing any more begin anew. An open incident that no state knows of is adopted by its rule, or closed;
  * new recipients of an open one are notified of it. Pure.
  */
 export function carryOver(
   name: string,
   memory: Memory,
-  last: Target | null,
-  next: Target | null,
+  { last, next, isAnother }: TargetSuccession,
   now: number,
 ): CarryOver {
   const wordOf = (rule: string) => {
@@ -35,7 +42,7 @@ export function carryOver(
     .filter(({ id, rule, wording }) => wordOf(rule) !== wording.word || adopted.get(rule)?.incidentId !== id)
     .map((incident) => unwatch(incident, recipients, now, next === null ? 'unwatched' : 'rule_removed'));
   const gone = new Set(ended.map(({ incident }) => incident.id));
-  const isAnotherSpec = last !== null && next !== null && !isDeepStrictEqual(last.spec, next.spec);
+  const isJob = next !== null && checkOf(next.spec.type).heard !== null;
 
   const change = (state: RuleState): RuleState => {
     const kept = next?.rules.find((named) => named.name === state.rule);
@@ -43,8 +50,8 @@ export function carryOver(
     const isOther = kept === undefined || (before !== undefined && before.rule.kind !== kept.rule.kind);
     const changed =
       isOther || (state.incidentId !== null && gone.has(state.incidentId)) ? newRuleState(name, state.rule) : state;
-    const forgets = isAnotherSpec && Object.keys(changed.noted).length > 0;
-    const result = forgets ? { ...changed, noted: {} } : changed;
+    // A job has run as often, whatever is expected of it from now on.
+    const result = isAnother && !isJob ? withoutRounds(changed) : changed;
     return isDeepStrictEqual(result, state) ? state : result;
   };
 
@@ -73,6 +80,11 @@ export function carryOver(
             deliveries: news.flatMap(({ deliveries }) => deliveries),
           },
   };
+}
+
+// What was seen of another host neither opens an incident nor closes one.
+function withoutRounds(state: RuleState): RuleState {
+  return { ...newRuleState(state.target, state.rule), incidentId: state.incidentId };
 }
 
 // Of most targets there is nothing: they share one map.

@@ -31,6 +31,8 @@ export interface RoundRecord {
   readonly deliveries: readonly Delivery[];
   /** What is known from now on of a target that calls; null to forget it; absent if nothing was heard. */
   readonly heard?: HeartbeatState | null;
+  /** A digest of the spec by which the target is checked from now on; absent if it is the last one. */
+  readonly spec?: string;
 }
 
 /** A vote that came when its round was over. */

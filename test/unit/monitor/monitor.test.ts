@@ -7,8 +7,9 @@ import { memoryLog } from '../../support/memory-log.ts';
 
 test('a monitor without targets goes on until it is stopped', async () => {
   const clock = new FakeClock();
-  const store: Pick<MonitorStore, 'load' | 'silences' | 'flush'> = {
+  const store: Pick<MonitorStore, 'load' | 'checkedSpecs' | 'silences' | 'flush'> = {
     load: () => [],
+    checkedSpecs: () => new Map(),
     silences: () => [],
     flush: () => {},
   };

@@ -1,5 +1,6 @@
-import { expect, test } from 'vitest';
-import { CheckSpec } from '#checks/index.ts';
+import { describe, expect, test } from 'vitest';
+import { CheckSpec, type Outcome } from '#checks/index.ts';
+import type { Target } from '#monitor/judge/target.ts';
 import {
   type Row,
   rule,
@@ -9,6 +10,7 @@ import {
   target,
 } from '../../../support/scenario.ts';
 import { incident } from '../../../support/store.ts';
+import { up } from '../../../support/votes.ts';
 
 interface Case {
   readonly name: string;
@@ -295,6 +297,160 @@ test('what was measured of another host by a round that ends after the reload do
   scenario.see('shop', '2');
   await scenario.clock.advance(600_000);
   expect(scenario.store.deliveries).toEqual([]);
+});
+
+const moved = CheckSpec.parse({ type: 'tcp', host: 'new.example.com:443' });
+const patient = (written: { readonly rounds?: number | string } = {}) =>
+  target('shop', { rules: [rule('down', { rounds: 3, recover: 3, confirm: false, ...written })] });
+
+describe.each([
+  {
+    name: 'a reload',
+    change: (next: Target) => async (scenario: Scenario) => scenario.apply({ targets: [next, blog] }),
+  },
+  {
+    name: 'a restart',
+    change: (next: Target) => async (scenario: Scenario) => scenario.restart({ targets: [next, blog] }),
+  },
+])('a target that has another host after $name', ({ change }) => {
+  test.each([{ rounds: 3 }, { rounds: '3 of 5' }])(
+    'is down by failing rounds of that host alone (rounds: $rounds)',
+    async ({ rounds }) => {
+      const before = patient({ rounds });
+      await using scenario = await startScenario({ targets: [before, blog] });
+      const next = { ...before, spec: moved };
+      await scenario.play([
+        { minute: 0, see: { blog: 'u' } },
+        { minute: 5, see: { shop: 'd' } },
+        { minute: 7, also: change(next) },
+        { minute: 9, tell: ['DOWN shop'] },
+        { minute: 10.5 },
+      ]);
+      const [opened] = [...scenario.store.incidents.values()];
+      expect(opened?.startedAt).toBeGreaterThan(Date.parse('2026-01-01T00:07:00Z'));
+    },
+  );
+
+  test('is up again by good rounds of that host alone', async () => {
+    const before = patient();
+    await using scenario = await startScenario({ targets: [before, blog] });
+    await scenario.play([
+      { minute: 0, see: { blog: 'u' } },
+      { minute: 5, see: { shop: 'd' }, tell: ['DOWN shop'] },
+      { minute: 10, see: { shop: 'u' } },
+      { minute: 12, also: change({ ...before, spec: moved }) },
+      { minute: 14, tell: ['RESOLVED shop'] },
+      { minute: 15.5 },
+    ]);
+  });
+
+  test('is slow by answers of that host alone', async () => {
+    const before = target('shop', { rules: slow('30m') });
+    await using scenario = await startScenario({ targets: [before, blog] });
+    await scenario.play([
+      { minute: 0, see: { shop: '4', blog: 'u' } },
+      { minute: 10, see: { shop: '9' } },
+      { minute: 11, also: change({ ...before, spec: moved }), tell: ['SLOW shop'] },
+      { minute: 12.5 },
+    ]);
+  });
+
+  test('has changed its answers only if those of that host change', async () => {
+    const spec = CheckSpec.parse({ type: 'dns', host: 'example.com' });
+    const before = target('shop', { spec, rules: [rule('changed', { answers: 'changed' })] });
+    const answered = (address: string): Outcome => ({
+      ...up(),
+      detail: { records: [{ type: 'A', data: address }] },
+    });
+    await using scenario = await startScenario({ targets: [before, blog] });
+    await scenario.play([
+      { minute: 0, see: { shop: answered('192.0.2.1'), blog: 'u' } },
+      {
+        minute: 5,
+        see: { shop: answered('192.0.2.9') },
+        also: change({ ...before, spec: CheckSpec.parse({ type: 'dns', host: 'example.net' }) }),
+      },
+      { minute: 10, see: { shop: answered('192.0.2.8') }, tell: ['CHANGED shop'] },
+      { minute: 13 },
+    ]);
+  });
+
+  test('is unknown for as long as that host could not be judged', async () => {
+    const before = patient();
+    const both = { ...before, rules: [...before.rules, rule('unknown', { unknown: '15m' })] };
+    await using scenario = await startScenario({ targets: [both, blog] });
+    await scenario.play([
+      { minute: 0, see: { blog: 'u' } },
+      { minute: 5, see: { shop: 'x' } },
+      { minute: 15, also: change({ ...both, spec: moved }) },
+      { minute: 30, tell: ['UNKNOWN shop'] },
+      { minute: 32 },
+    ]);
+  });
+});
+
+test('a target that is put back with another host is slow by answers of that host alone', async () => {
+  const before = target('shop', { rules: slow('30m') });
+  await using scenario = await startScenario({ targets: [before, blog] });
+  await scenario.play([
+    { minute: 0, see: { shop: '4', blog: 'u' } },
+    { minute: 10, also: async (running) => running.apply({ targets: [blog] }) },
+    {
+      minute: 11,
+      see: { shop: '9' },
+      also: async (running) => running.apply({ targets: [{ ...before, spec: moved }, blog] }),
+      tell: ['SLOW shop'],
+    },
+    { minute: 12.5 },
+  ]);
+});
+
+test('a job has failed as often if another grace is configured while the program does not run', async () => {
+  const job = (grace: string) =>
+    target('backup', {
+      spec: CheckSpec.parse({ type: 'heartbeat', secret_hash: 'a'.repeat(64), grace }),
+      schedule: { kind: 'every', everyMs: 3_600_000 },
+      rules: [rule('down', { rounds: 2, recover: 1 })],
+    });
+  const fail = async ({ monitor, clock }: Scenario) =>
+    void (await monitor.hear('backup', { at: clock.now(), kind: 'failure', run: null, exitCode: 1, log: [] }));
+  await using scenario = await startScenario({ targets: [job('10m')] });
+  await scenario.play([
+    { minute: 0, also: fail },
+    { minute: 10, also: async (running) => running.restart({ targets: [job('20m')] }) },
+    { minute: 30, also: fail, tell: ['DOWN backup'] },
+    { minute: 31 },
+  ]);
+});
+
+test('a start with another order of options, or by a version with other options, forgets nothing', async () => {
+  const spec = (headers: object) => CheckSpec.parse({ type: 'http', host: 'https://shop.example.com/', headers });
+  const before = target('shop', {
+    spec: spec({ a: '1', b: '2' }),
+    rules: [rule('down', { rounds: 3, confirm: false })],
+  });
+  await using scenario = await startScenario({ targets: [before, blog] });
+  await scenario.play([
+    { minute: 0, see: { blog: 'u' } },
+    { minute: 5, see: { shop: 'd' } },
+    {
+      minute: 6,
+      also: async (running) => running.restart({ targets: [{ ...before, spec: spec({ b: '2', a: '1' }) }, blog] }),
+    },
+    {
+      minute: 7,
+      also: async (running) => {
+        const [digest = ''] = [...running.store.checkedSpecs()].flatMap(([name, one]) =>
+          name === 'shop' ? [one] : [],
+        );
+        const known = { target: 'shop', dueAt: 0, votes: [], states: [], incidents: [], deliveries: [] };
+        await running.store.record({ ...known, spec: digest.replace(/^.{6}/, 'before') });
+        await running.restart({ targets: [{ ...before, spec: spec({ b: '3' }) }, blog] });
+      },
+      tell: ['DOWN shop'],
+    },
+    { minute: 8 },
+  ]);
 });
 
 test('a suspected node that is not there any more is told not to be monitored any more', async () => {

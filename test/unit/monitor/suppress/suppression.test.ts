@@ -205,12 +205,14 @@ test('an open incident that no state knows of is adopted by its rule at the star
   }
   const [id] = memory.openIncidents.keys();
   const lost = { states: new Map(), openIncidents: memory.openIncidents };
-  const adopted = carryOver('shop', lost, null, shop, 9);
+  const adopted = carryOver('shop', lost, { last: null, next: shop, isAnother: false }, 9);
   expect(adopted.memory.states.get('down')).toMatchObject({ incidentId: id, window: [] });
   expect([...adopted.memory.openIncidents.keys()]).toEqual([id]);
   expect(adopted.record).toMatchObject({ states: [{ incidentId: id }], incidents: [] });
   const slow = target('shop', { rules: [rule('slow', { latency: { above: '1s' } })] });
-  expect(carryOver('shop', lost, null, slow, 9).record?.incidents).toMatchObject([{ id, closing: 'rule_removed' }]);
+  expect(carryOver('shop', lost, { last: null, next: slow, isAnother: false }, 9).record?.incidents).toMatchObject([
+    { id, closing: 'rule_removed' },
+  ]);
 });
 
 test('of two open incidents of one rule the one that the state knows stays, and whoever was told of the other hears its end', () => {
@@ -224,7 +226,7 @@ test('of two open incidents of one rule the one that the state knows stays, and 
   if (known === undefined) throw new Error('no incident is open');
   const twin = { ...known, id: 'shop/down/twin', openedAt: known.openedAt + 1 };
   const both = { ...memory, openIncidents: new Map([...memory.openIncidents, [twin.id, twin]]) };
-  const { memory: left, record } = carryOver('shop', both, null, shop, 9);
+  const { memory: left, record } = carryOver('shop', both, { last: null, next: shop, isAnother: false }, 9);
   expect([...left.openIncidents.keys()]).toEqual([known.id]);
   expect(left.states.get('down')?.incidentId).toBe(known.id);
   expect(record?.incidents).toMatchObject([{ id: twin.id, endedAt: 9 }]);
@@ -237,13 +239,16 @@ test('a target that stays as it is keeps its memory as it is', () => {
   for (let index = 0; index < 3; index += 1) {
     ({ memory } = decide(shop, memory, { dueAt: index * 60_000, votes: votesOf('de1:down'), now: index }, ordinary));
   }
-  expect(carryOver('shop', memory, shop, target('shop'), 9)).toEqual({ memory, record: null });
-  expect(carryOver('shop', memory, null, shop, 9)).toEqual({ memory, record: null });
-  const { memory: left, record } = carryOver('shop', memory, shop, null, 9);
+  expect(carryOver('shop', memory, { last: shop, next: target('shop'), isAnother: false }, 9)).toEqual({
+    memory,
+    record: null,
+  });
+  expect(carryOver('shop', memory, { last: null, next: shop, isAnother: false }, 9)).toEqual({ memory, record: null });
+  const { memory: left, record } = carryOver('shop', memory, { last: shop, next: null, isAnother: false }, 9);
   expect(left.openIncidents.size).toBe(0);
   expect(record?.incidents).toMatchObject([{ endedAt: 9, closing: 'unwatched' }]);
   expect(record?.deliveries).toMatchObject([{ kind: 'closed', recipient: 'ops@example.com' }]);
-  expect(carryOver('shop', left, null, null, 10).record).toBeNull();
+  expect(carryOver('shop', left, { last: null, next: null, isAnother: false }, 10).record).toBeNull();
 });
 
 test('a target that is another one now forgets what its rules noted of the old one', () => {
@@ -251,9 +256,11 @@ test('a target that is another one now forgets what its rules noted of the old o
   const noted = { ...newRuleState('zone', 'moved'), noted: { de1: 'A 192.0.2.1' } };
   const memory = { states: new Map([['moved', noted]]), openIncidents: new Map() };
   const moved = { ...zone, spec: CheckSpec.parse({ type: 'dns', host: 'example.net' }) };
-  expect(carryOver('zone', memory, zone, moved, 9).record?.states).toEqual([newRuleState('zone', 'moved')]);
-  expect(carryOver('zone', memory, zone, zone, 9).record).toBeNull();
-  expect(carryOver('zone', memory, null, moved, 9).record).toBeNull();
+  expect(carryOver('zone', memory, { last: zone, next: moved, isAnother: true }, 9).record?.states).toEqual([
+    newRuleState('zone', 'moved'),
+  ]);
+  expect(carryOver('zone', memory, { last: zone, next: zone, isAnother: false }, 9).record).toBeNull();
+  expect(carryOver('zone', memory, { last: null, next: moved, isAnother: false }, 9).record).toBeNull();
 });
 
 test('recentTimes of a target are kept for its window, a thousand at most, and of no other target', () => {
