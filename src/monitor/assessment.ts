@@ -1,5 +1,6 @@
 import { checkOf, type CheckSpec, type NodeInfo } from '#checks/index.ts';
 import { clockJitterMs } from '#kernel/clock.ts';
+import { plainlyBetween } from '#kernel/clock-steps.ts';
 import { onceFor } from '#kernel/once-for.ts';
 import { hostIn } from '#kernel/url.ts';
 import { type Connectivity, createConnectivity } from './suppress/connectivity.ts';
@@ -63,16 +64,16 @@ export interface Assessor {
 }
 
 /** `open` are our own open incidents; `serviceUrl` is where checks run by now, if that is another service. */
-export function createAssessor(open: readonly Incident[], serviceUrl: () => string = () => ''): Assessor {
+export function createAssessor(open: readonly Incident[], serviceUrl = () => '', between = plainlyBetween): Assessor {
   const recentTimes = createRecentTimes();
   const budgets = createBudgets();
   const quarantine: Quarantine = createQuarantine();
-  const connectivity: Connectivity = createConnectivity();
-  const suppressions = createSuppressions(connectivity);
+  const connectivity: Connectivity = createConnectivity(between);
+  const suppressions = createSuppressions(connectivity, between);
   const wasAway = open.some(({ target }) => target === ownService);
-  const service = createServiceAway(() => unknownAfterMs, wasAway);
+  const service = createServiceAway(() => unknownAfterMs, wasAway, between);
   let unknownAfterMs: number | null = null;
-  const suspects = createSuspects(quarantine);
+  const suspects = createSuspects(quarantine, between);
   let known: ReadonlySet<string> = new Set();
   // Asked with every round, and the same as long as the target is.
   const hostOfTarget = onceFor(({ spec }: Target) => hostIn(spec.host));
@@ -147,6 +148,7 @@ export function createAssessor(open: readonly Incident[], serviceUrl: () => stri
         ...suspects.of(round.votes, now),
         recentTimesOf: (node, since) => recentTimes.of(name, node, since),
         budgetAt: (at) => budgets.of(name, at),
+        elapsedBetween: between,
         serviceSuppression: serviceSuppression(service.reason, own.causeOf(ownNats)),
         heldBy: (startedAt) => suppressions.heldBy(name, startedAt, now),
         heldAt: (moment) => suppressions.heldAt(name, moment),

@@ -1,4 +1,5 @@
 import type { Clock } from '#kernel/clock.ts';
+import { createClockSteps, type ElapsedBetween, plainlyBetween } from '#kernel/clock-steps.ts';
 import { messageOf } from '#kernel/errors.ts';
 import type { Log } from '#kernel/log.ts';
 import { describeDuration } from '#kernel/units.ts';
@@ -18,6 +19,7 @@ export interface IncidentAudit {
 export interface AuditOptions {
   readonly now: number;
   readonly doubtLimitMs?: number;
+  readonly elapsedBetween?: ElapsedBetween;
 }
 
 // An incident is stored and its notifications are made within seconds.
@@ -29,18 +31,18 @@ const slackMs = 120_000;
  */
 export function unreportedReason(
   { incident, deliveries, unexplainedSince }: IncidentAudit,
-  { now, doubtLimitMs = defaultDoubtLimitMs }: AuditOptions,
+  { now, doubtLimitMs = defaultDoubtLimitMs, elapsedBetween = plainlyBetween }: AuditOptions,
 ): string | null {
   const { openedAt, held, notified, acknowledged } = incident;
   if (deliveries > 0 || acknowledged !== null) return null;
   if (held !== null) {
     if (unexplainedSince === null) return null;
     // A doubt may take twice its limit, right after own connectivity is back.
-    const heldMs = now - unexplainedSince;
+    const heldMs = elapsedBetween(unexplainedSince, now);
     if (heldMs < 2 * limitOf(incident, doubtLimitMs) + slackMs) return null;
     return `held back by a doubt for ${describeDuration(heldMs)}: ${held.why}`;
   }
-  if (notified?.length === 0 || now - openedAt < slackMs) return null;
+  if (notified?.length === 0 || elapsedBetween(openedAt, now) < slackMs) return null;
   const count = notified === null ? 'its' : `${notified.length}`;
   return `it was to be notified to ${count} recipients, and no notification was made`;
 }
@@ -81,10 +83,12 @@ export function startAudit({ monitor, deliveriesOf, doubtLimitMs, clock, log }: 
   const found = new Map<string, string>();
   const reported = new Set<string>();
   const unexplained = new Map<string, number>();
+  const clockSteps = createClockSteps(clock);
   let timer = clock.after(lookEveryMs, look);
 
   function look(): void {
     timer = clock.after(lookEveryMs, look);
+    clockSteps.look();
     const open = monitor.openIncidents();
     const ids = new Set(open.map(({ id }) => id));
     for (const known of [found, reported, unexplained])
@@ -104,7 +108,7 @@ export function startAudit({ monitor, deliveriesOf, doubtLimitMs, clock, log }: 
     if (held === null || monitor.isExplained(incident)) unexplained.delete(id);
     else unexplained.set(id, unexplained.get(id) ?? now);
     const audited = { incident, deliveries, unexplainedSince: unexplained.get(id) ?? null };
-    const reason = unreportedReason(audited, { now, doubtLimitMs: doubtLimitMs() });
+    const reason = unreportedReason(audited, { now, doubtLimitMs: doubtLimitMs(), elapsedBetween: clockSteps.between });
     if (reason === null) return;
     if (!found.has(id)) log.error({ incident: id, target, reason }, 'found an unreported incident; notifying now');
     found.set(id, reason);

@@ -1,4 +1,5 @@
 import type { Clock } from '#kernel/clock.ts';
+import type { ClockSteps } from '#kernel/clock-steps.ts';
 import type { Log } from '#kernel/log.ts';
 import { onTick } from '#kernel/ticks.ts';
 import type { Assessor } from './assessment.ts';
@@ -29,6 +30,7 @@ export interface HoldsOptions {
   };
   /** Whether no message gets through to any recipient: a notification now would be stale when it arrives. Default: no. */
   readonly isCutOff?: () => boolean;
+  readonly clockSteps: ClockSteps;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -50,7 +52,7 @@ interface DoubtedIncident {
 const withoutSince = ({ since: _since, ...held }: Suppression): Suppression => held;
 
 export function createHolds(options: HoldsOptions): Holds {
-  const { assessor, memories, recorder, inForce, isCutOff = () => false, clock, log } = options;
+  const { assessor, memories, recorder, inForce, isCutOff = () => false, clockSteps, clock, log } = options;
   const { suppressions, connectivity, own } = assessor;
   /** Since when only a doubt suppresses each incident, by its id. */
   let sinces = new Map<string, number>();
@@ -61,6 +63,7 @@ export function createHolds(options: HoldsOptions): Holds {
 
   function look(): void {
     timer = onTick(clock, lookEveryMs, look);
+    clockSteps.look();
     if (isCutOff()) cutOffAt = clock.elapsed();
     for (const record of own.review(clock.now())) recorder.note(record);
     const doubted = doubtedIncidents();
@@ -92,8 +95,9 @@ export function createHolds(options: HoldsOptions): Holds {
 
   function isDue({ incident, memory, since }: DoubtedIncident): boolean {
     const state = memory.states.get(incident.rule);
-    const now = clock.now();
-    return isHeldTooLong({ incident, state, since, doubtLimitMs: inForce().doubtLimitMs, connectivity, now });
+    const { doubtLimitMs } = inForce();
+    const [now, elapsedBetween] = [clock.now(), clockSteps.between];
+    return isHeldTooLong({ incident, state, since, doubtLimitMs, connectivity, now, elapsedBetween });
   }
 
   // Incidents that one doubt suppresses are one message: the others come along.

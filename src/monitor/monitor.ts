@@ -1,5 +1,6 @@
 import type { TargetBudgetLeft } from '#history/reader.ts';
 import { type Clock, endsWithin } from '#kernel/clock.ts';
+import { createClockSteps } from '#kernel/clock-steps.ts';
 import type { Log } from '#kernel/log.ts';
 import { type Assessor, createAssessor } from './assessment.ts';
 import { defaultDoubtLimitMs } from './suppress/hold-limit.ts';
@@ -107,8 +108,9 @@ export function startMonitor(settings: MonitorSettings, ports: MonitorPorts): Mo
   const { clock, store, events, runner } = ports;
   const work = new AbortController();
   const overdue = createOverdue(clock);
+  const clockSteps = createClockSteps(clock);
   const stored = store.load();
-  const assessor = createAssessor(ownOf(stored), () => runner.url ?? '');
+  const assessor = createAssessor(ownOf(stored), () => runner.url ?? '', clockSteps.between);
   const memories = memoriesOf(stored);
   const specs = createCheckedSpecs(store.checkedSpecs());
   const past = createPast({ budgets: assessor.budgets, store, rounds: () => rounds, clock });
@@ -123,7 +125,7 @@ export function startMonitor(settings: MonitorSettings, ports: MonitorPorts): Mo
   const rounds = createRounds({ assessor, memories, recorder, extraRounds, runner, events, clock });
   const watchPorts: WatchPorts = { ...ports, events: { ...events, roundAwaited: awaited }, rounds, failed: reject };
   let inForce = forceOf(settings);
-  const holds = createHolds({ ...ports, assessor, memories, recorder, inForce: () => inForce });
+  const holds = createHolds({ ...ports, clockSteps, assessor, memories, recorder, inForce: () => inForce });
   let stopped: Promise<void> | null = null;
 
   for (const silence of store.silences(clock.now())) assessor.suppressions.silences.put(silence, clock.now());

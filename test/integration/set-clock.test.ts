@@ -119,6 +119,23 @@ test.concurrent.each(jumps)(
   },
 );
 
+test.concurrent('a target that cannot be judged is not notified early by a clock that is set forward', async () => {
+  await using machine = await createMachine();
+  await using sink = await startSmtp();
+  await using shop = await startSwitched();
+  const { program } = machine;
+  // The node has no plugin folder: what it cannot check is unknown.
+  const blind = `  blind: { check: plugin, host: "127.0.0.1", plugin: check_http }\n`;
+  const running = await program.start(`${configOf(program, sink.port, shop)}${blind}`);
+  const unknown = () => Number(query(program.database, `SELECT count(*) AS n FROM results WHERE status = 2`)[0]?.['n']);
+  await eventually(60_000, () => expect(unknown()).toBeGreaterThan(2));
+  machine.clock.set(5 * hour);
+  await running.logged(/^clock was set forward/);
+  const before = unknown();
+  await eventually(60_000, () => expect(unknown()).toBeGreaterThan(before + 3));
+  expect(query(program.database, `SELECT id FROM incidents WHERE rule = 'unknown'`)).toEqual([]);
+});
+
 test.concurrent('a machine that starts with its clock ahead has it set right while the program runs', async () => {
   await using machine = await createMachine();
   await using sink = await startSmtp();

@@ -1,3 +1,4 @@
+import { plainlyBetween } from '#kernel/clock-steps.ts';
 import type { DecisionContext } from '#monitor/judge/decide.ts';
 
 /** Nothing is suspected, nothing is held back, nothing was measured before. */
@@ -8,4 +9,5 @@ export const ordinary: DecisionContext = {
   heldBy: () => null,
   heldAt: () => null,
   serviceSuppression: null,
+  elapsedBetween: plainlyBetween,
 };

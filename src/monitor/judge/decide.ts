@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { checkOf } from '#checks/index.ts';
+import type { ElapsedBetween } from '#kernel/clock-steps.ts';
 import type { Delivery } from './delivery.ts';
 import { evaluateRule, type Evaluation, type Evidence } from './evaluation.ts';
 import { announce, type Consequence, resolve, update } from './incident-life.ts';
@@ -51,6 +52,8 @@ export interface DecisionContext extends Evidence {
   heldBy(startedAt: number): Suppression | null;
   /** Why no target can be judged for now, or null: then single targets that cannot be judged are not notified. */
   readonly serviceSuppression: Suppression | null;
+  /** How much time went by between two moments, whatever became of the clock. */
+  readonly elapsedBetween: ElapsedBetween;
   /** What is in doubt about what this round says, if it counts nevertheless. */
   readonly doubt?: StatedDoubt | undefined;
   /** The suppression that held at a moment in the past, so that what was observed then is not notified; or null. */
@@ -75,7 +78,7 @@ export function decide(target: Target, memory: Memory, round: RoundInput, around
     const before = states.get(named.name) ?? newRuleState(target.name, named.name);
     const evaluated = evaluateRule(named.rule, before, target.spec, round, around);
     const judged = withVerdictOf(named, evaluated, isUndecided);
-    const { state: stepped, transition } = step(named.rule, before, judged.verdict, round.dueAt);
+    const { state: stepped, transition } = step(named.rule, before, judged.verdict, round.dueAt, around.elapsedBetween);
     const state = judged.noted === before.noted ? stepped : { ...stepped, noted: judged.noted };
     if (state !== before) {
       states = new Map(states).set(named.name, state);

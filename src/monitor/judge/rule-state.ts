@@ -1,4 +1,5 @@
 import { clockJitterMs } from '#kernel/clock.ts';
+import { type ElapsedBetween, plainlyBetween } from '#kernel/clock-steps.ts';
 import type { RoundThreshold, Rule } from './rule.ts';
 import { kindOf } from './rules/index.ts';
 import type { Verdict } from './verdict.ts';
@@ -57,12 +58,18 @@ export function newRuleState(target: string, rule: string): RuleState {
  * What a round's verdict does to a rule. Two rounds that were due at the same moment count once. An incident opens with the round that completes `rounds`, back-dated to the first
  * failing one; it closes with the round that completes `recover`, back-dated to the first good one.
  */
-export function step(rule: Rule, state: RuleState, verdict: Verdict, dueAt: number): RuleTransition {
+export function step(
+  rule: Rule,
+  state: RuleState,
+  verdict: Verdict,
+  dueAt: number,
+  elapsedBetween: ElapsedBetween = plainlyBetween,
+): RuleTransition {
   if (verdict.failing === null) return { state, transition: null, reason: 'no_verdict' };
   if (isSameMoment(state, dueAt)) return { state, transition: null, reason: 'same_moment' };
   const known = notAfter(state, dueAt);
   return known.incidentId === null
-    ? stepWhileGood(rule, known, verdict.failing, dueAt)
+    ? stepWhileGood(rule, known, verdict.failing, dueAt, elapsedBetween)
     : stepWhileOpen(rule, known, verdict.failing, dueAt);
 }
 
@@ -86,20 +93,27 @@ export function incidentIdOf(target: string, rule: string, dueAt: number): strin
   return `${target}/${rule}/${dueAt}`;
 }
 
-function stepWhileGood(rule: Rule, state: RuleState, failing: boolean, dueAt: number): RuleTransition {
+function stepWhileGood(
+  rule: Rule,
+  state: RuleState,
+  failing: boolean,
+  dueAt: number,
+  elapsedBetween: ElapsedBetween,
+): RuleTransition {
   // Nearly every round.
   if (!failing && state.window.length === 0) return { state, transition: null, reason: 'good' };
   const kind = kindOf(rule.kind);
   const holdMs = kind.holdMs?.(rule.options) ?? 0;
   // While a condition has to hold on, its first rounds are all that has to be remembered.
   const isHolding = failing && holdMs > 0 && state.window.length >= rule.rounds.bad;
-  const seen = isHolding && dueAt - (state.window[0]?.at ?? dueAt) < holdMs ? [] : [{ at: dueAt, failing }];
+  const seen =
+    isHolding && elapsedBetween(state.window[0]?.at ?? dueAt, dueAt) < holdMs ? [] : [{ at: dueAt, failing }];
   if (seen.length === 0) return { state, transition: null, reason: 'failing' };
   const window = isHolding ? [...state.window, ...seen] : trim([...state.window, ...seen], rule.rounds);
   const bad = window.filter((round) => round.failing);
   const first = bad[0];
   const isComplete = failing && first !== undefined && bad.length >= rule.rounds.bad;
-  if (isComplete && dueAt - first.at >= holdMs) {
+  if (isComplete && (holdMs === 0 || elapsedBetween(first.at, dueAt) >= holdMs)) {
     const incidentId = incidentIdOf(state.target, state.rule, dueAt);
     return {
       state: { ...state, window: [], incidentId, good: 0, goodSince: null },

@@ -1,3 +1,4 @@
+import { type ElapsedBetween, plainlyBetween } from '#kernel/clock-steps.ts';
 import type { Vote } from '../judge/vote.ts';
 import type { ObservedRound } from './quarantine.ts';
 import { createReturnPeriod } from './return-period.ts';
@@ -86,12 +87,12 @@ function isOwnFault({ outcome }: Vote): boolean {
   return outcome.status === 'unknown' && outcome.failure.code === 'local';
 }
 
-function isConvincing({ rounds, witnesses, looks, startedAt, sawDown }: Streak, known: Witnesses, now: number) {
+function isConvincing({ rounds, witnesses, looks, sawDown }: Streak, known: Witnesses, lastedMs: number) {
   const failing = witnesses.size;
   const isAll = known.living === 0;
-  if (!isAll && (failing < enoughWitnesses || now - startedAt < longestSearchMs)) return false;
-  if (!sawDown) return now - startedAt >= blindMs;
-  return failing >= 2 && looks > rounds.size && now - startedAt >= secondLookMs;
+  if (!isAll && (failing < enoughWitnesses || lastedMs < longestSearchMs)) return false;
+  if (!sawDown) return lastedMs >= blindMs;
+  return failing >= 2 && looks > rounds.size && lastedMs >= secondLookMs;
 }
 
 function leaveOut(gone: readonly string[], current: Streak, known: Witnesses): void {
@@ -123,12 +124,12 @@ function isFromBefore(at: number, since: number): boolean {
   return at < since && since - at <= togetherMs;
 }
 
-export function createConnectivity(): Connectivity {
+export function createConnectivity(elapsedBetween: ElapsedBetween = plainlyBetween): Connectivity {
   const known = createWitnesses();
   let streak: Streak | null = null;
   /** When the first round was due that connectivity was lost by; null if it is not lost. */
   let lostSince: number | null = null;
-  const returning = createReturnPeriod();
+  const returning = createReturnPeriod(elapsedBetween);
   let lastUpAt = 0;
   /** Whether a target that was up could not be reached last for a fault of the nodes' own links, routes or gateways. */
   let isPathLost = false;
@@ -170,7 +171,7 @@ export function createConnectivity(): Connectivity {
     streak.rounds.set(target, (streak.rounds.get(target) ?? 0) + 1);
     streak.witnesses.add(known.witnessOf(target));
     streak.sawDown ||= seesDown;
-    return isConvincing(streak, known, now) ? declareLost(streak) : null;
+    return isConvincing(streak, known, elapsedBetween(streak.startedAt, now)) ? declareLost(streak) : null;
   }
 
   function declareLost({ firstAt, rounds, sawDown }: Streak): ConnectivityChange {
@@ -204,7 +205,8 @@ export function createConnectivity(): Connectivity {
     doubtAbout(target, now) {
       if (lostSince !== null) return 'lost';
       if (returning.isOn(now)) return 'returning';
-      if (streak?.rounds.has(target) !== true || now - streak.startedAt >= longestDoubtMs) return 'none';
+      if (streak?.rounds.has(target) !== true) return 'none';
+      if (elapsedBetween(streak.startedAt, now) >= longestDoubtMs) return 'none';
       return isCompared() ? 'unsure' : 'none';
     },
     get wantsWitnesses() {

@@ -1,5 +1,6 @@
 import type { Suppression, Incident, StatedDoubt } from '../judge/incident.ts';
 import type { RuleState } from '../judge/rule-state.ts';
+import type { ElapsedBetween } from '#kernel/clock-steps.ts';
 import type { Connectivity } from './connectivity.ts';
 
 /** How long doubts about ourselves may suppress a notification, in milliseconds. */
@@ -23,6 +24,7 @@ export interface HoldQuestion {
   readonly doubtLimitMs: number;
   readonly connectivity: Pick<Connectivity, 'returnedAt'>;
   readonly now: number;
+  readonly elapsedBetween: ElapsedBetween;
 }
 
 /**
@@ -30,14 +32,15 @@ export interface HoldQuestion {
  * often enough to be over: then the next rounds tell, unless they never come. The same holds right after own connectivity is
  * back, once. Pure.
  */
-export function isHeldTooLong({ incident, state, since, doubtLimitMs, connectivity, now }: HoldQuestion): boolean {
+export function isHeldTooLong(question: HoldQuestion): boolean {
+  const { incident, state, since, doubtLimitMs, connectivity, now, elapsedBetween } = question;
   const limitMs = limitOf(incident, doubtLimitMs);
-  const heldMs = now - since;
+  const heldMs = elapsedBetween(since, now);
   if (heldMs < limitMs) return false;
   if (heldMs >= 2 * limitMs) return true;
   const goodSince = state?.goodSince ?? null;
-  if (goodSince !== null && now - goodSince < limitMs) return false;
-  const isReturning = now < connectivity.returnedAt + recheckMs;
+  if (goodSince !== null && elapsedBetween(goodSince, now) < limitMs) return false;
+  const isReturning = elapsedBetween(connectivity.returnedAt, now) < recheckMs;
   return !(incident.held?.by === 'connectivity' && isReturning);
 }
 

@@ -1,4 +1,6 @@
-/** The time in which what was away comes back: routes do one after the other. Pure. */
+import { type ElapsedBetween, plainlyBetween } from '#kernel/clock-steps.ts';
+
+/** The time in which what was away comes back: routes do one after the other. */
 export interface ReturnPeriod {
   /** When it ends, in milliseconds since the epoch; 0 if there was none. */
   readonly endsAt: number;
@@ -13,11 +15,22 @@ export interface ReturnPeriod {
 const usualMs = 15_000;
 const longestMs = 60_000;
 
-export function createReturnPeriod(): ReturnPeriod {
+export function createReturnPeriod(elapsedBetween: ElapsedBetween = plainlyBetween): ReturnPeriod {
   let began = 0;
   let endsAt = 0;
-  // What lies further ahead was before the clock was set back.
-  const isOn = (now: number) => now < endsAt && endsAt - now <= usualMs;
+  let lookedAt = 0;
+
+  function isOn(now: number): boolean {
+    const forwardMs = now - lookedAt - elapsedBetween(lookedAt, now);
+    if (forwardMs > 0 && lookedAt < endsAt) {
+      began += forwardMs;
+      endsAt += forwardMs;
+    }
+    lookedAt = now;
+    // What lies further ahead was before the clock was set back.
+    return now < endsAt && endsAt - now <= usualMs;
+  }
+
   return {
     get endsAt() {
       return endsAt;

@@ -1,3 +1,4 @@
+import { type ElapsedBetween, plainlyBetween } from '#kernel/clock-steps.ts';
 import type { Failure } from '#checks/index.ts';
 import type { Vote } from '../judge/vote.ts';
 
@@ -12,7 +13,11 @@ export interface ServiceAway {
 }
 
 /** Notified after `afterMs` milliseconds; null for never. `wasAway` says that it was notified before the program was started. */
-export function createServiceAway(afterMs: () => number | null, wasAway: boolean): ServiceAway {
+export function createServiceAway(
+  afterMs: () => number | null,
+  wasAway: boolean,
+  elapsedBetween: ElapsedBetween = plainlyBetween,
+): ServiceAway {
   let since: number | null = null;
   let reason: string | null = null;
   let isReported = wasAway;
@@ -31,7 +36,7 @@ export function createServiceAway(afterMs: () => number | null, wasAway: boolean
       since ??= dueAt;
       reason = trouble.message;
       const limit = afterMs();
-      if (isReported || limit === null || dueAt - since < limit) return null;
+      if (isReported || limit === null || elapsedBetween(since, dueAt) < limit) return null;
       isReported = true;
       return { since, reason };
     },

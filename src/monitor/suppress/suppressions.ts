@@ -1,4 +1,5 @@
 import { checkOf } from '#checks/index.ts';
+import { plainlyBetween } from '#kernel/clock-steps.ts';
 import { formatTime } from '#kernel/zoned-time.ts';
 import type { Memory } from '../judge/decide.ts';
 import type { Suppression, Incident } from '../judge/incident.ts';
@@ -53,7 +54,9 @@ export interface Suppressions {
 // No mail waits longer than this for a check of a dependency.
 const longestWaitMs = 120_000;
 
-export function createSuppressions(connectivity: Pick<Connectivity, 'doubtAbout' | 'returnedAt'>): Suppressions {
+type DoubtView = Pick<Connectivity, 'doubtAbout' | 'returnedAt'>;
+
+export function createSuppressions(connectivity: DoubtView, elapsedBetween = plainlyBetween): Suppressions {
   const silences = createSilences();
   const standings = createStandings();
   const held = new Map<string, ReadonlySet<Suppression['by']>>();
@@ -93,7 +96,7 @@ export function createSuppressions(connectivity: Pick<Connectivity, 'doubtAbout'
       case 'none':
         break;
     }
-    const [unseen] = now - startedAt < longestWaitMs ? unseenSince(aboveOf(target), startedAt) : [];
+    const [unseen] = elapsedBetween(startedAt, now) < longestWaitMs ? unseenSince(aboveOf(target), startedAt) : [];
     if (unseen === undefined) return null;
     return { by: 'dependency', why: `waiting for a check of ${unseen}, which it depends on`, untilLook: true };
   }

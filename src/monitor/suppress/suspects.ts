@@ -1,3 +1,4 @@
+import { type ElapsedBetween, plainlyBetween } from '#kernel/clock-steps.ts';
 import type { DecisionContext } from '../judge/decide.ts';
 import type { Vote } from '../judge/vote.ts';
 import { defaultDoubtLimitMs } from './hold-limit.ts';
@@ -16,7 +17,7 @@ export interface NodeSuspicion {
   setBack(now: number): void;
 }
 
-export function createSuspects(quarantine: Quarantine): NodeSuspicion {
+export function createSuspects(quarantine: Quarantine, elapsedBetween: ElapsedBetween = plainlyBetween): NodeSuspicion {
   const { suspected } = quarantine;
   const sinces = new Map<string, number>();
   const plain = { suspected };
@@ -40,7 +41,8 @@ export function createSuspects(quarantine: Quarantine): NodeSuspicion {
       if (suspected.size === 0) return plain;
       const known = votes.filter(({ outcome }) => outcome.status !== 'unknown').map(({ node }) => node.name);
       const since = Math.min(...known.map((name) => sinces.get(name) ?? now));
-      if (known.length === 0 || known.some((name) => !suspected.has(name)) || now - since < this.limitMs) return plain;
+      if (known.length === 0 || known.some((name) => !suspected.has(name))) return plain;
+      if (elapsedBetween(since, now) < this.limitMs) return plain;
       const why = `seen by suspected nodes only: ${known.join(', ')}`;
       return { suspected: trustless, doubt: { or: 'its nodes are at fault', why, since } };
     },
