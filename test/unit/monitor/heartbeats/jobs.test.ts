@@ -342,3 +342,37 @@ describe.each([
     expect(await followed(job('backup', changes), reports(calls, 180))).toEqual([]);
   });
 });
+
+test.each([
+  { name: 'a maintenance', fails: [61, 62], tells: 61 },
+  { name: 'a silence', fails: [61, 62], tells: 61 },
+  { name: 'a silence that is ended sooner', fails: [61, 62], tells: 61 },
+  { name: 'a silence, and does not run any more', fails: [], tells: 65 },
+])(
+  'a job that may fail once is notified by its next run after $name, or after five minutes',
+  async ({ name, fails, tells }) => {
+    const patient = [{ name: 'down', rule: ruleFor(rule('down', { rounds: 2 }).rule, checkOf('heartbeat')) }];
+    const from = Date.parse('2026-01-01T00:00:00Z');
+    const end = from + 60 * minute;
+    const isMaintenance = name === 'a maintenance';
+    const isSooner = name === 'a silence that is ended sooner';
+    const silence = { id: 'a', targets: 'all', why: 'it moves', from } as const;
+    await using scenario = await startScenario({
+      targets: [job('backup', { rules: patient, schedule: { kind: 'every', everyMs: day } })],
+      maintenance: isMaintenance ? [{ targets: 'all', time: { kind: 'once', from, to: end } }] : [],
+      start: '2026-01-01T00:00:00Z',
+    });
+    if (!isMaintenance) scenario.monitor.silence({ ...silence, until: isSooner ? from + day : end });
+    await scenario.play([
+      one(10, [], call('backup', 'fail')),
+      one(20, [], call('backup', 'fail')),
+      one(60, [], ({ monitor }) => {
+        if (isSooner) monitor.silence({ ...silence, until: end });
+      }),
+      ...fails.map((at) => one(at, at === tells ? ['DOWN backup'] : [], call('backup', 'fail'))),
+      ...(fails.length > 0 ? [] : [one(64, ['DOWN backup'])]),
+      one(66),
+    ]);
+    expect([...scenario.store.incidents.values()]).toMatchObject([{ cause: 'said that it failed' }]);
+  },
+);
