@@ -124,11 +124,18 @@ const isWithoutVotes = ({ reason }: Verdict) => reason === 'no_quorum' || reason
 function withVerdictOf({ rule }: NamedRule, evaluated: Evaluation, isUndecided: boolean | null): Evaluation {
   const { verdict } = evaluated;
   if (kindOf(rule.kind).isAboutNodes !== true || isUndecided === null || verdict.failing === true) return evaluated;
-  if (isUndecided && verdict.down > 0)
-    return { ...evaluated, verdict: { ...verdict, status: 'down', reason: 'threshold_met', failing: true } };
-  if (!isUndecided && verdict.reason === 'tie')
+  if (isUndecided) {
+    const cause = () => (verdict.down > 0 ? evaluated.cause() : causeOfMissing(verdict));
+    return { ...evaluated, cause, verdict: { ...verdict, status: 'down', reason: 'threshold_met', failing: true } };
+  }
+  if (verdict.reason === 'tie')
     return { ...evaluated, verdict: { ...verdict, reason: 'below_threshold', failing: false } };
   return evaluated;
+}
+
+// All nodes that there are could judge the target, but one that is suspected does not count, or there are too few.
+function causeOfMissing({ unknown }: Verdict): string {
+  return unknown > 0 ? 'its rule needs the vote of a suspected node' : 'there are fewer nodes than its rule needs';
 }
 
 // What suppresses this rule now, whatever else holds.

@@ -51,7 +51,7 @@ export interface Verdict {
 /**
  * Counts the votes. Unknown votes count for neither side; with fewer than `quorum` others the verdict is unknown (default:
  * half of the votes, at least one). An even split under `majority` keeps the state, and so does a number of nodes that only
- * the missing votes could reach.
+ * missing votes could reach, be it of nodes that are not there.
  */
 export function tally(votes: readonly Vote[], threshold: Threshold, quorum?: number): Verdict {
   return tallyStatuses(
@@ -88,8 +88,9 @@ export function tallyStatuses(
   if (count.down === 0) return verdict('up', 'all_up', false);
   if (count.down >= downVotesNeeded(threshold, counted)) return verdict('down', 'threshold_met', true);
   if (threshold.kind === 'majority' && count.down * 2 === counted) return verdict('partial', 'tie', null);
-  if (threshold.kind === 'count' && count.down + count.unknown >= threshold.count) {
-    return verdict('partial', 'no_quorum', null);
+  if (threshold.kind === 'count') {
+    const missing = count.unknown + Math.max(0, threshold.count - statuses.length);
+    if (count.down + missing >= threshold.count) return verdict('partial', 'no_quorum', null);
   }
   return verdict('partial', 'below_threshold', false);
 }
