@@ -8,7 +8,7 @@ export { failed, failure } from './outcome.ts';
 export { ownAddresses } from './own-addresses.ts';
 export { createResolver } from './resolver.ts';
 
-interface LoadableType {
+export interface LoadableType {
   /** Imports `probe.ts` of its folder. */
   readonly load: () => Promise<LoadedType>;
   /** Every node can run it, so that there is nothing to try out. */
@@ -56,7 +56,8 @@ const types = {
 
 export type NodeTypeName = keyof typeof types;
 
-const byName: ReadonlyMap<string, LoadableType> = new Map(Object.entries(types));
+/** All types that nodes run, by name. */
+export const nodeTypes: ReadonlyMap<string, LoadableType> = new Map(Object.entries(types));
 
 /** All types that nodes run, in the order of the list of all. */
 // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the keys of that very object
@@ -64,5 +65,5 @@ export const nodeTypeNames = Object.keys(types) as readonly NodeTypeName[];
 
 /** What is known about a type before it is loaded; null if nodes do not run it. */
 export function nodeTypeOf(type: string): LoadableType | null {
-  return byName.get(type) ?? null;
+  return nodeTypes.get(type) ?? null;
 }

@@ -21,11 +21,16 @@ export interface ReplaceableCheckRunner extends CheckRunner {
 }
 
 type NodeSettings = Parameters<typeof openChecking>[0];
+type PartEnvironment = Pick<CheckRunnerEnvironment, 'clock' | 'log'>;
 
 // What runs may end before the part that runs it goes, and the new one may get ready before it is used.
 const finishMs = 15_000;
 const readyMs = 15_000;
 const againMs = 10_000;
+// Threads of nodes have three.
+const closeMs = 5_000;
+// NATS may take its time to answer.
+const openMs = 60_000;
 
 /** A target that is watched by whichever part there is. */
 class ReplaceableWatch implements WatchHandle {
@@ -82,8 +87,9 @@ export async function openReplaceableChecking(
   environment: CheckRunnerEnvironment,
   store: Pick<Store, 'recordLate' | 'history'> | null,
   told: CheckingListeners,
+  openPart = openChecking,
 ): Promise<ReplaceableCheckRunner> {
-  const open = async (named: NodeSettings) => openChecking(named, environment, store, told);
+  const open = async (named: NodeSettings) => openPart(named, environment, store, told);
   const parts = createParts(await open(config), open, environment);
   const { over } = parts;
   const current = () => parts.current;
@@ -130,12 +136,45 @@ export async function openReplaceableChecking(
   };
 }
 
+/** Opens and closes parts, and waits for neither for ever. */
+function createTimely(open: (named: NodeSettings) => Promise<CheckRunner>, { clock, log }: PartEnvironment) {
+  // What does not close keeps no target from being watched.
+  async function closeInTime(part: CheckRunner): Promise<void> {
+    try {
+      if (await endsWithin(part.close(), clock, closeMs)) return;
+      log.warn({ waitedMs: closeMs }, 'the last check runner does not close; switching to the next one');
+    } catch (error) {
+      log.error({ err: error }, 'cannot close the last check runner; switching to the next one');
+    }
+  }
+
+  // One that opens too late is not used any more.
+  async function openInTime(named: NodeSettings): Promise<CheckRunner> {
+    const opening = open(named);
+    if (
+      await endsWithin(
+        opening.then(() => {}),
+        clock,
+        openMs,
+      )
+    )
+      return opening;
+    void opening.then(closeInTime, (error: unknown) =>
+      log.warn({ reason: messageOf(error) }, 'a check runner that was given up did not open'),
+    );
+    throw new Error(`it was not open within ${openMs / 1_000} s`);
+  }
+
+  return { openInTime, closeInTime };
+}
+
 /** The part that runs checks now, and those who use it whichever it is. */
 function createParts(
   first: CheckRunner,
   open: (named: NodeSettings) => Promise<CheckRunner>,
-  { clock, log }: Pick<CheckRunnerEnvironment, 'clock' | 'log'>,
+  { clock, log }: PartEnvironment,
 ) {
+  const { openInTime, closeInTime } = createTimely(open, { clock, log });
   const followed = new Set<ReplaceableWatch>();
   const closing = new AbortController();
   const running = new Set<symbol>();
@@ -165,7 +204,7 @@ function createParts(
     }
     const idleBy = clock.elapsed() + finishMs;
     while (running.size > 0 && clock.elapsed() < idleBy) await sleep(clock, 50, closing.signal);
-    await before.close();
+    await closeInTime(before);
     current = await openAtLast(named);
     const readyBy = clock.elapsed() + readyMs;
     while (current.notReady().length > 0 && clock.elapsed() < readyBy) await sleep(clock, 50, closing.signal);
@@ -181,7 +220,7 @@ function createParts(
   async function openAtLast(named: NodeSettings): Promise<CheckRunner> {
     for (;;) {
       try {
-        return await open(named);
+        return await openInTime(named);
       } catch (error) {
         log.error({ reason: messageOf(error) }, 'cannot start the check runner; retrying');
         await sleep(clock, againMs, closing.signal);

@@ -12,12 +12,20 @@ import { watchLag } from './lag.ts';
 import { type Agent, type AgentOptions, type NodeCheckCommand, shareOfApi } from './ports.ts';
 import { createProbers } from './probers.ts';
 
-/** Starts a node: opens what its check types need, tries out what it can do, and waits for commands. */
-export async function startAgent(options: AgentOptions, machineClock: Clock, random: Random): Promise<Agent> {
+/** Starts a node: opens what its check types need, tries out what it can do, and waits for commands. `warn` takes what goes wrong with them. */
+export async function startAgent(
+  options: AgentOptions,
+  machineClock: Clock,
+  random: Random,
+  warn?: (problem: string) => void,
+): Promise<Agent> {
   const lag = watchLag(machineClock);
   const { clock } = lag;
   const { localAddress, asnFile, dockerSocket, systemdSocket, plugins } = options;
-  const probers = createProbers({ clock, random, localAddress, asnFile, dockerSocket, systemdSocket, plugins });
+  const probers = createProbers(
+    { clock, random, localAddress, asnFile, dockerSocket, systemdSocket, plugins },
+    { warn },
+  );
   const capabilities = await probers.capabilities();
   const prepare = async (types: readonly CheckTypeName[]) =>
     void (await Promise.allSettled(types.map(async (type) => probers.open(type))));

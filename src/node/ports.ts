@@ -106,7 +106,9 @@ export type NodeMessage =
     }
   | { readonly kind: 'interim'; readonly id: number; readonly detail: unknown }
   | { readonly kind: 'outcome'; readonly id: number; readonly outcome: Outcome; readonly startedAt: number | null }
-  | { readonly kind: 'health'; readonly health: ThreadHealth };
+  | { readonly kind: 'health'; readonly health: ThreadHealth }
+  /** Something does not work, for the log. */
+  | { readonly kind: 'problem'; readonly problem: string };
 
 /** Results that the hub has not confirmed, on disk: they outlive the process. Bounded in age and number. */
 export interface Spool {

@@ -19,10 +19,10 @@ const healthEveryMs = 1_000;
 nameSourcesInStackTraces();
 
 async function main(port: NonNullable<typeof parentPort>, options: AgentOptions): Promise<void> {
-  const agent = await startAgent(options, systemClock, systemRandom);
+  const say = (message: NodeMessage) => port.postMessage(message);
+  const agent = await startAgent(options, systemClock, systemRandom, (problem) => say({ kind: 'problem', problem }));
   const stopWatch = await stopWatchOf(options);
   const running = new Map<number, AbortController>();
-  const say = (message: NodeMessage) => port.postMessage(message);
   const busy = options.busy === undefined ? null : new Uint8Array(options.busy);
   let aheadMs = 0;
   const watching = watchTargets({

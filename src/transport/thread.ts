@@ -155,10 +155,10 @@ function createNodeThread({ info, options }: ThreadNode, parts: ThreadTransportO
       case 'seen':
         watching.hear(message);
         break;
-      case 'interim':
-      case 'outcome':
+      case 'problem':
+        return log.warn({ problem: message.problem }, 'a check type of the node does not work');
+      default:
         calls.hear(message);
-        break;
     }
   }
 
