@@ -30,6 +30,8 @@ export function createClockSteps(clock: Clock): ClockSteps {
     const byMs = now - last.now - (elapsed - last.elapsed);
     last = { now, elapsed };
     if (byMs > clockJitterMs) steps = [...steps, { at: now - byMs, byMs }].slice(-mostSteps);
+    // What the clock reads then again is another moment.
+    if (byMs < -clockJitterMs) steps = steps.filter(({ at }) => at <= now);
   }
 
   return {

@@ -37,3 +37,16 @@ test('of many steps the last are known, and of a clock that is set back the diff
   clock.step(-hour);
   expect(steps.between(before, clock.now())).toBe(-hour);
 });
+
+test('a leap says nothing of the same time of day after the clock was set back', async () => {
+  const clock = new FakeClock();
+  const steps = createClockSteps(clock);
+  clock.step(hour);
+  steps.look();
+  clock.step(-2 * hour);
+  steps.look();
+  await clock.advance(hour / 2);
+  const from = clock.now();
+  await clock.advance(2 * hour);
+  expect(steps.between(from, clock.now())).toBe(2 * hour);
+});
