@@ -89,6 +89,24 @@ function sectionsOf(name: string, { sections }: Config): readonly unknown[] {
   return Object.keys(type?.sections ?? {}).map((key) => values.get(key));
 }
 
+/** The addresses of `next` that led to another server, or to nothing, by the configuration before. */
+export function readdressedBy(before: Config, next: Config): readonly QueueAddress[] {
+  return channelTypes.flatMap((type) => {
+    const { name: channel } = type;
+    const isSameChannel = isSame(sectionsOf(channel, before), sectionsOf(channel, next));
+    const known = new Map((before.contacts[channel] ?? []).map((contact) => [contact.notify, contact]));
+    return (next.contacts[channel] ?? []).flatMap((contact) =>
+      type
+        .recipientsOf(contact)
+        // A recipient that is an address itself always leads to the same.
+        .filter(
+          (recipient) => !isSameChannel || (recipient === contact.notify && !isSame(known.get(recipient), contact)),
+        )
+        .map((recipient) => ({ channel, recipient })),
+    );
+  });
+}
+
 /**
  * The policy of each recipient: that of the first entry under `notify` that names it. When it is notified of an incident is up to the
  * entry by which the target names it.

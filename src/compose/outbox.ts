@@ -1,5 +1,11 @@
 import type { CheckRunnerEnvironment } from '#compose/checking.ts';
-import { openReloadableChannels, othersOf, policiesOf, type ReloadableChannels } from '#compose/delivery.ts';
+import {
+  openReloadableChannels,
+  othersOf,
+  policiesOf,
+  readdressedBy,
+  type ReloadableChannels,
+} from '#compose/delivery.ts';
 import type { Foundation } from '#compose/foundation.ts';
 import type { StartupState } from '#compose/startup-state.ts';
 import type { Config } from '#config/config.ts';
@@ -77,5 +83,14 @@ export function openOutbox(
       metrics.deliverySettled({ channel, state: outcome === 'retry' ? 'pending' : outcome, createdAt: 0, at: delayMs }),
   });
   started.defer(async () => outbox.stop());
-  return { outbox, unstored, channels, linkTo };
+  return { outbox, unstored, channels: { ...channels, prepare }, linkTo };
+
+  function prepare(next: Config): () => void {
+    const readdressed = readdressedBy(upcoming.inForce(), next);
+    const putIntoForce = channels.prepare(next);
+    return () => {
+      putIntoForce();
+      outbox.readdressed(readdressed);
+    };
+  }
 }

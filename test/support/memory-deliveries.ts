@@ -117,6 +117,11 @@ export class MemoryDeliveries implements Part {
     }
   }
 
+  /** Makes a pending delivery due at once, as an operator does. */
+  retry(id: number, now: number): void {
+    this.#deliveries.set(id, { ...this.get(id), attempts: 0, nextAttemptAt: now });
+  }
+
   freeId(): number {
     return Math.max(0, ...this.#deliveries.keys()) + 1;
   }

@@ -25,7 +25,12 @@ const patienceAttempts = 100;
  */
 export function backoffMs(attempts: number, random: Random, askedMs = 0, isUrgent = false): number {
   const own = jittered(firstMs, attempts, isUrgent ? longestUrgentMs / (1 + spread) : longestMs, random);
-  return Math.round(Math.max(own, Math.min(askedMs, isUrgent ? longestUrgentAskedMs : longestAskedMs)));
+  return Math.round(Math.max(own, askedWaitMs(askedMs, isUrgent)));
+}
+
+/** How long a server is not called that asked for `askedMs`. */
+export function askedWaitMs(askedMs: number, isUrgent: boolean): number {
+  return Math.min(askedMs, isUrgent ? longestUrgentAskedMs : longestAskedMs);
 }
 
 /**

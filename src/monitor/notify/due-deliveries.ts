@@ -17,6 +17,8 @@ export interface DueDeliveries {
   hasten(incidents: readonly string[], addresses: readonly QueueAddress[]): void;
   /** A server takes messages again: what it put off before is due at once. */
   awaken(channel: string): void;
+  /** These addresses lead to another server by now: what the one before put off or refused is due at once. */
+  readdress(addresses: readonly QueueAddress[]): void;
   /** Whether something became due at once since they were last read. */
   readonly isOutdated: boolean;
 }
@@ -38,6 +40,7 @@ export function createDueDeliveries({ store, outcomes, clock, isSilenced }: DueD
   const awake = new Set<string>();
   const hastened = new Set<string>();
   const hurried = new Set<number>();
+  const readdressed = new Set<string>();
   let wallAhead = clock.now() - clock.elapsed();
   let isEverythingDue = true;
 
@@ -51,6 +54,7 @@ export function createDueDeliveries({ store, outcomes, clock, isSilenced }: DueD
   function isOverdue({ delivery, message }: PendingDelivery): boolean {
     const { id, kind, attempts, channel } = delivery;
     if (isEverythingDue) return kind !== 'reminder' || attempts > 0;
+    if (readdressed.has(keyOf(delivery))) return attempts > 0 && message === null;
     return awake.has(channel) && attempts > 0 && message === null && !refused.has(id);
   }
 
@@ -66,7 +70,7 @@ export function createDueDeliveries({ store, outcomes, clock, isSilenced }: DueD
       if (ahead < wallAhead - clockStepMs) isEverythingDue = true;
       wallAhead = ahead;
       const settled = outcomes.settledIds();
-      const isAnyOverdue = isEverythingDue || overdue.size + awake.size + hastened.size > 0;
+      const isAnyOverdue = isEverythingDue || overdue.size + awake.size + hastened.size + readdressed.size > 0;
       const rows = store
         .dueDeliveries(isAnyOverdue ? Number.MAX_SAFE_INTEGER : now, most)
         .filter((row) => !settled.has(row.delivery.id) && !isHeld(row));
@@ -75,6 +79,7 @@ export function createDueDeliveries({ store, outcomes, clock, isSilenced }: DueD
       isEverythingDue = false;
       awake.clear();
       hastened.clear();
+      readdressed.clear();
       return rows.map((read) => {
         const { id } = read.delivery;
         const row = refused.has(id) ? { ...read, isRefused: true } : read;
@@ -93,6 +98,9 @@ export function createDueDeliveries({ store, outcomes, clock, isSilenced }: DueD
       for (const id of incidents) for (const one of addresses) hastened.add(hasteKey(id, one));
     },
     awaken: (channel) => void awake.add(channel),
+    readdress(addresses) {
+      for (const one of addresses) readdressed.add(keyOf(one));
+    },
     get isOutdated() {
       return awake.size + hastened.size > 0;
     },

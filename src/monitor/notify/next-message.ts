@@ -9,6 +9,14 @@ import { timingOf } from './timing.ts';
 export interface RecipientQueue {
   readonly rows: readonly PendingDelivery[];
   readonly sent: readonly SentBefore[];
+  /** Set if the other side asked not to be called for a time. */
+  readonly requestedPause?: RequestedPause | undefined;
+}
+
+/** Until when the other side is not called, in milliseconds since the epoch; for something urgent it is called sooner. */
+export interface RequestedPause {
+  readonly until: number;
+  readonly urgentUntil: number;
 }
 
 /** A message that went out; `sort` says what may not follow it too soon. */
@@ -56,10 +64,15 @@ interface MessageGroup {
  *  2. What the recipient is to hear later only, or never, is left aside.
  *  3. The rest is grouped: by severity, and by whether incidents begin, go on or are over.
  *  4. A group goes when its first part has waited for company; but for critical beginnings, not within the interval after the last of its sort.
- *  5. After too many messages of its severity, the next one has to wait, and then covers everything; a critical beginning goes out at once, with everything.
+ *  5. Nothing goes before the time that the other side asked for, but what an operator retries.
+ *  6. After too many messages of its severity, the next one has to wait, and then covers everything; a critical beginning goes out at once, with everything.
  */
-export function nextMessage({ rows, sent }: RecipientQueue, policy: DeliveryPolicy, now: number): NextMessage {
-  const chosen = chosenBefore(rows, now);
+export function nextMessage(
+  { rows, sent, requestedPause }: RecipientQueue,
+  policy: DeliveryPolicy,
+  now: number,
+): NextMessage {
+  const chosen = chosenBefore(rows, requestedPause, now);
   if (chosen.due !== null) return chosen.due;
   const taken = new Set(chosen.incidents);
   const open = byIncident(rows.filter(({ delivery }) => !taken.has(delivery.incidentId)));
@@ -74,7 +87,9 @@ export function nextMessage({ rows, sent }: RecipientQueue, policy: DeliveryPoli
   const later = left
     .flatMap(({ timing }) => (timing.kind === 'later' ? [timing] : []))
     .toSorted((a, b) => a.until - b.until)[0];
-  const groups = groupsOf(parts, policy, sent, now).map((group) => afterStorm(group, policy, sent));
+  const groups = groupsOf(parts, policy, sent, now)
+    .map((group) => afterPause(group, requestedPause))
+    .map((group) => afterStorm(group, policy, sent));
   const next = groups.toSorted((a, b) => a.at - b.at)[0];
   const laterAt = Math.min(chosen.nextAt, later?.until ?? Number.POSITIVE_INFINITY);
   const waits = [laterAt, ...rows.map(({ delivery }) => delivery.nextAttemptAt).filter((at) => at > now)];
@@ -93,6 +108,21 @@ interface ScheduledGroup extends Omit<MessageGroup, 'reason'> {
   readonly isStorm: boolean;
 }
 
+function afterPause(group: MessageGroup, pause: RequestedPause | undefined): MessageGroup {
+  const at = pauseEnd(group.parts, pause);
+  return at <= group.at ? group : { ...group, at, reason: 'backoff' };
+}
+
+function pauseEnd(parts: MessageParts, pause: RequestedPause | undefined): number {
+  if (pause === undefined || parts.some(isRetriedByOperator)) return Number.NEGATIVE_INFINITY;
+  return parts.some(isUrgentPart) ? pause.urgentUntil : pause.until;
+}
+
+// Only then a delivery that failed counts as never tried.
+function isRetriedByOperator({ rows }: MessagePart): boolean {
+  return rows.some(({ delivery }) => delivery.attempts === 0 && delivery.lastError !== null);
+}
+
 // Messages are counted by severity, so that warnings never use up what outages need. What is urgent is not put off by a storm: it
 // comes with everything else, and no more often than groups are made.
 function afterStorm(
@@ -109,7 +139,12 @@ function afterStorm(
 }
 
 // A critical beginning goes out as soon as its company has come, whatever was sent before.
-function isUrgent({ parts: [{ kind, incident }] }: Pick<MessageGroup, 'parts'>): boolean {
+function isUrgent({ parts: [first] }: Pick<MessageGroup, 'parts'>): boolean {
+  return isUrgentPart(first);
+}
+
+/** Whether a part is the beginning of something critical. */
+export function isUrgentPart({ kind, incident }: MessagePart): boolean {
   return kind === 'opened' && incident.severity === 'critical';
 }
 
@@ -118,7 +153,7 @@ export function highestSeverity(parts: MessageParts): Severity {
   return severities.find((severity) => parts.some(({ incident }) => incident.severity === severity)) ?? 'info';
 }
 
-function chosenBefore(rows: readonly PendingDelivery[], now: number) {
+function chosenBefore(rows: readonly PendingDelivery[], pause: RequestedPause | undefined, now: number) {
   const messages = new Map<string, PendingDelivery[]>();
   const ended = endedSince(rows, now);
   for (const row of rows) {
@@ -128,9 +163,10 @@ function chosenBefore(rows: readonly PendingDelivery[], now: number) {
   let due: NextMessage | null = null;
   let nextAt = Number.POSITIVE_INFINITY;
   for (const [message, own] of messages) {
-    const at = Math.min(...own.map(({ delivery }) => delivery.nextAttemptAt));
-    nextAt = Math.min(nextAt, at);
     const [first, ...rest] = byIncident(own).flatMap((one) => messagePartOf(one) ?? []);
+    const dueAt = Math.min(...own.map(({ delivery }) => delivery.nextAttemptAt));
+    const at = first === undefined ? dueAt : Math.max(dueAt, pauseEnd([first, ...rest], pause));
+    nextAt = Math.min(nextAt, at);
     if (due === null && at <= now && first !== undefined) {
       due = { kind: 'send', reason: 'repeat', parts: [first, ...rest], message };
     }

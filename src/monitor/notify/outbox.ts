@@ -14,6 +14,7 @@ import { sortOf } from './next-message.ts';
 import { createPacedAction } from './paced-action.ts';
 import { type QueueAddress, createRecipientQueues, keyOf, type RecipientQueues } from './recipient-queues.ts';
 import { createRefusals, type Refusals } from './refusals.ts';
+import { createRequestedPauses } from './requested-pauses.ts';
 import { createSender } from './sender.ts';
 import { createDeliveryOutcomes, type DeliveryEvent } from './delivery-outcomes.ts';
 
@@ -61,6 +62,8 @@ export interface Outbox {
    * pending deliveries the calls of two seconds share one.
    */
   wake(): void;
+  /** These addresses lead to another server by now, which is called at once for what the one before put off. */
+  readdressed(addresses: readonly QueueAddress[]): void;
   /** Resolves once everything that may go now was tried, or the signal is aborted. */
   drain(signal: AbortSignal): Promise<void>;
   /** Milliseconds since the store was last read; 0 before the start. */
@@ -91,7 +94,8 @@ const memoryMs = dayMs;
 export function createOutbox(options: OutboxOptions): Outbox {
   const { store, clock, log, policyOf = () => plainPolicy } = options;
   const stopping = new AbortController();
-  const queues = createRecipientQueues({ clock, concurrency: options.concurrency ?? 4, policyOf });
+  const pauses = createRequestedPauses(clock);
+  const queues = createRecipientQueues({ clock, concurrency: options.concurrency ?? 4, policyOf, pauseOf: pauses.of });
   const outcomes = createDeliveryOutcomes(options);
   const due = createDueDeliveries({ ...options, outcomes });
   const refusals = createRefusals(clock, log);
@@ -100,6 +104,7 @@ export function createOutbox(options: OutboxOptions): Outbox {
     identity: options.identity ?? '',
     content: contentOptionsOf(options),
     queues,
+    pauses,
     outcomes,
     due,
     refusals,
@@ -173,19 +178,19 @@ export function createOutbox(options: OutboxOptions): Outbox {
     wake() {
       if (isRunning()) passes.soon();
     },
+    readdressed(addresses) {
+      pauses.end(addresses);
+      due.readdress(addresses);
+      if (isRunning()) passes.soon();
+    },
     refusedMs: () => refusals.ms(),
     isCutOff: (withinMs) => refusals.isCutOff(withinMs),
     ageMs: () => (isStarted ? clock.elapsed() - lookedAt : 0),
     async drain(signal) {
       if (!isRunning() || signal.aborted) return;
-      const done = Promise.withResolvers<void>();
-      const onEnd = () => done.resolve();
-      idle.addEventListener('idle', onEnd, { once: true });
-      signal.addEventListener('abort', onEnd, { once: true });
+      const isIdle = nextIdle(idle, signal);
       passes.now();
-      await done.promise;
-      idle.removeEventListener('idle', onEnd);
-      signal.removeEventListener('abort', onEnd);
+      await isIdle;
     },
     async stop() {
       stopping.abort(new Error('the outbox is stopping'));
@@ -194,6 +199,16 @@ export function createOutbox(options: OutboxOptions): Outbox {
       idle.dispatchEvent(new Event('idle'));
     },
   };
+}
+
+async function nextIdle(idle: EventTarget, signal: AbortSignal): Promise<void> {
+  const done = Promise.withResolvers<void>();
+  const onEnd = () => done.resolve();
+  idle.addEventListener('idle', onEnd, { once: true });
+  signal.addEventListener('abort', onEnd, { once: true });
+  await done.promise;
+  idle.removeEventListener('idle', onEnd);
+  signal.removeEventListener('abort', onEnd);
 }
 
 function contentOptionsOf(options: OutboxOptions): Omit<ContentOptions, 'zone'> {

@@ -3,7 +3,7 @@ import type { Delivery } from '../judge/delivery.ts';
 import { backoffMs, isHopeless, refusedMs, uncertainWaitMs } from './backoff.ts';
 import { type DeliveryPolicy, remindAfter } from './delivery-policy.ts';
 import { ownDeliveriesOf, previouslySent } from './message-part.ts';
-import { type MessageParts, mostHalvings } from './next-message.ts';
+import { isUrgentPart, type MessageParts, mostHalvings } from './next-message.ts';
 import type { DeliveryWithOutcome } from './delivery-outcomes.ts';
 
 export interface SentContext {
@@ -81,7 +81,7 @@ export function outcomesOfFailed(
   now: number,
 ): FailedDeliveries {
   const deliveries = parts.flatMap(ownDeliveriesOf);
-  const isUrgent = parts.some(({ kind, incident }) => kind === 'opened' && incident.severity === 'critical');
+  const isUrgent = parts.some(isUrgentPart);
   const attempts = Math.max(...deliveries.map((one) => one.attempts));
   const waitMs = Math.max(
     backoffMs(attempts, random, askedMs, isUrgent),

@@ -2,7 +2,7 @@ import type { Clock } from '#kernel/clock.ts';
 import { dayMs } from '#kernel/units.ts';
 import type { Delivery, PendingDelivery } from '../judge/delivery.ts';
 import type { DeliveryPolicy } from './delivery-policy.ts';
-import { type NextMessage, nextMessage, type SentBefore } from './next-message.ts';
+import { type NextMessage, nextMessage, type RequestedPause, type SentBefore } from './next-message.ts';
 
 /** One recipient of one channel. */
 export interface QueueAddress {
@@ -21,6 +21,8 @@ export interface RecipientQueuesOptions {
   /** How many messages of a channel are on their way at the same time. */
   readonly concurrency: number;
   readonly policyOf: (address: QueueAddress) => DeliveryPolicy;
+  /** The time for which the other side asked not to be called. */
+  readonly pauseOf?: (address: QueueAddress) => RequestedPause | undefined;
 }
 
 /**
@@ -73,7 +75,12 @@ const mostOfRecipient = 4;
 // Longer than any interval or storm that can be configured.
 const memoryMs = 2 * dayMs;
 
-export function createRecipientQueues({ clock, concurrency, policyOf }: RecipientQueuesOptions): RecipientQueues {
+export function createRecipientQueues({
+  clock,
+  concurrency,
+  policyOf,
+  pauseOf,
+}: RecipientQueuesOptions): RecipientQueues {
   const waiting = new Map<string, PendingMessage>();
   /** What waits for the message that is on its way to the same recipient. */
   const behind = new Map<string, PendingMessage>();
@@ -101,7 +108,8 @@ export function createRecipientQueues({ clock, concurrency, policyOf }: Recipien
   function nextOf(key: string, { rows, ...address }: PendingMessage): NextMessage {
     const wallAhead = clock.now() - clock.elapsed();
     const before = (sent.get(key) ?? []).map((one) => ({ ...one, at: one.at + wallAhead }));
-    return nextMessage({ rows, sent: before }, policyOf(address), clock.now());
+    const requestedPause = pauseOf?.(address);
+    return nextMessage({ rows, sent: before, requestedPause }, policyOf(address), clock.now());
   }
 
   return {

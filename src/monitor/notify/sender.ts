@@ -19,6 +19,7 @@ import {
   type RecipientQueues,
 } from './recipient-queues.ts';
 import type { Refusals } from './refusals.ts';
+import type { RequestedPauses } from './requested-pauses.ts';
 import {
   outcomesOfDead,
   outcomesOfFailed,
@@ -38,6 +39,7 @@ export interface SenderOptions {
   /** Distinguishes the messages of this installation from those of others that watch the same names. */
   readonly identity: string;
   readonly queues: Pick<RecipientQueues, 'remember' | 'release'>;
+  readonly pauses: Pick<RequestedPauses, 'begin'>;
   readonly outcomes: DeliveryOutcomes;
   readonly due: DueDeliveries;
   readonly refusals: Refusals;
@@ -59,7 +61,7 @@ interface SendAttempt {
 }
 
 export function createSender(options: SenderOptions): MessageSender {
-  const { clock, random, log, queues, outcomes, due, refusals, signal } = options;
+  const { clock, random, log, queues, pauses, outcomes, due, refusals, signal } = options;
   const channels = new Map(options.channels.map((channel) => [channel.name, channel]));
 
   // Fails only by a defect of our own, and then neither loses the deliveries nor tries them in a tight loop.
@@ -109,6 +111,7 @@ export function createSender(options: SenderOptions): MessageSender {
         refusals.refused(address.channel, incidents, receipt.reason, isNotified);
         // That a repeat did not arrive says nothing about the first.
         const { reason, afterMs: askedMs, isUncertain = false, atLeastMs: leastMs = null } = receipt;
+        if (askedMs !== undefined) pauses.begin(address, askedMs);
         return scheduleRetry(parts, policy, { reason, askedMs, leastMs, message: isRepeat || isUncertain ? id : null });
       }
     }

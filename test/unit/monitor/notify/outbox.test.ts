@@ -320,6 +320,90 @@ describe('the outbox', () => {
     expect([...store.states.values()]).toEqual(Array(6).fill('sent'));
   });
 
+  describe('does not call a server before the time that it asked for', () => {
+    const askedMs = 10 * minute;
+    let calls: number[];
+    let begun: number;
+
+    /** A warning that began now, for a recipient. */
+    function addNew(id: number, recipient: string, severity: 'critical' | 'warning' = 'warning'): void {
+      const incident = { ...shopDown, id: `n${id}/down/1`, target: `n${id}`, severity } as const;
+      const times = { createdAt: clock.now(), nextAttemptAt: clock.now() };
+      store.add(incident, delivery({ id, incidentId: incident.id, recipient, ...times }));
+      outbox.wake();
+    }
+
+    beforeEach(async () => {
+      calls = [];
+      begun = clock.elapsed();
+      email.answer = ({ recipient }) => {
+        if (recipient !== 'busy@example.com') return accepted;
+        calls.push(clock.elapsed() - begun);
+        return calls.length === 1 ? { kind: 'retry', reason: '429', afterMs: askedMs } : accepted;
+      };
+      outbox.start();
+      addNew(1, 'busy@example.com');
+      await clock.advance(minute);
+      expect(calls).toEqual([0]);
+    });
+
+    test('also if the channel accepts a message for another recipient', async () => {
+      addNew(2, 'fine@example.com');
+      await clock.advance(9 * minute - 1);
+      expect(store.states.get(2)).toBe('sent');
+      expect(calls).toEqual([0]);
+      await clock.advance(second);
+      expect(calls).toHaveLength(2);
+      expect(store.states.get(1)).toBe('sent');
+    });
+
+    test('also for the next message to it', async () => {
+      addNew(2, 'busy@example.com');
+      await clock.advance(9 * minute - 1);
+      expect(calls).toEqual([0]);
+      await clock.advance(second);
+      expect([store.states.get(1), store.states.get(2)]).toEqual(['sent', 'sent']);
+    });
+
+    test('also if the clock is set back', async () => {
+      clock.step(-day);
+      outbox.wake();
+      await clock.advance(9 * minute - 1);
+      expect(calls).toEqual([0]);
+      await clock.advance(second);
+      expect(calls).toHaveLength(2);
+    });
+
+    test('but as soon as that is over by the wall clock, if the machine slept', async () => {
+      clock.step(9 * minute);
+      outbox.wake();
+      await clock.advance(second);
+      expect(calls).toHaveLength(2);
+    });
+
+    test('but for something critical, a minute after it asked at the latest', async () => {
+      addNew(2, 'busy@example.com', 'critical');
+      await clock.advance(second);
+      expect(store.states.get(2)).toBe('sent');
+    });
+
+    test('but at once for what an operator retries', async () => {
+      store.retry(1, clock.now());
+      outbox.wake();
+      await clock.advance(second);
+      expect(calls).toHaveLength(2);
+    });
+
+    test('but at once if it is another server by now', async () => {
+      addNew(2, 'busy@example.com');
+      await clock.advance(second);
+      expect(calls).toHaveLength(1);
+      outbox.readdressed([{ channel: 'email', recipient: 'busy@example.com' }]);
+      await clock.advance(second);
+      expect([store.states.get(1), store.states.get(2)]).toEqual(['sent', 'sent']);
+    });
+  });
+
   test('news of an open incident that is refused for good is tried again, ever more slowly, and others hear who was not told', async () => {
     email.answer = ({ recipient }) => (recipient === 'full@example.com' ? refusedForGood : accepted);
     store.add(shopDown, { ...opened, recipient: 'full@example.com' }, { ...opened, id: 2 });
