@@ -1,6 +1,7 @@
 import { hostname } from 'node:os';
 import { dirname } from 'node:path';
 import { createSlot } from '#compose/channel-slot.ts';
+import { createReplaceablePart } from '#compose/replaceable-part.ts';
 import { channelTypes, ping, policyOf, type PushDevices } from '#channels/index.ts';
 import type { Config } from '#config/config.ts';
 import { isSame } from '#config/apply/same.ts';
@@ -188,66 +189,51 @@ const longestRefusalMs = 15 * 60_000;
 
 /** What renews alerts, and the dead man's switch and the summary if the configuration has them. */
 export interface PeriodicJobs {
-  /** Starts them anew if the configuration has changed what they do. */
+  /** Goes on as another configuration says. A summary that waits is delivered unless its recipient gets none any more. */
   update(next: Config): void;
   stop(): Promise<void>;
 }
 
 export function startPeriodicJobs(config: Config, environment: WatchingOver): PeriodicJobs {
-  let started = config;
-  let end = startJobs(config, environment);
-  const ending = new Set<Promise<void>>();
-  return {
-    update(next) {
-      const parts = ({ heartbeat, summary, notify }: Config) =>
-        summary === null ? { heartbeat } : { heartbeat, summary, notify };
-      if (isSame(parts(started), parts(next))) return;
-      started = next;
-      const ended = end().finally(() => ending.delete(ended));
-      ending.add(ended);
-      end = startJobs(next, environment);
-    },
-    async stop() {
-      await Promise.all([end(), ...ending]);
-    },
-  };
-}
-
-function startJobs(config: Config, environment: WatchingOver): () => Promise<void> {
   const { store, clock, log, pulses, outbox, channels, linkTo, renewal: times = renewalTimes } = environment;
-  const { heartbeat, summary } = config;
+  let inForce = config;
   const stuck = () =>
     pulses.filter(({ ageMs, limitMs }) => ageMs() >= limitMs).map(({ name }) => `no progress: ${name}`);
   const undelivered = () => (outbox.refusedMs() < longestRefusalMs ? [] : ['nothing can be delivered']);
-  const running = [
-    startRenewal({ store, channels, linkTo, times, clock, log }),
-    heartbeat === null
-      ? null
-      : startHeartbeat({
-          clock,
-          log,
-          everyMs: heartbeat.everyMs,
-          troubles: () => [...stuck(), ...undelivered()],
-          call: async (signal) => ping(heartbeat.url.reveal(), signal),
-        }),
-    summary === null
-      ? null
-      : startSummary({
-          ...environment,
-          store: environment.summaries,
-          channels,
-          schedule: summary.schedule,
-          recipients: readersOf(config, summary.notify),
-        }),
-  ];
-  return async () => {
-    await Promise.all(running.map(async (one) => one?.stop()));
+  const renewal = startRenewal({ store, channels, linkTo, times, clock, log });
+  const heartbeat = createReplaceablePart(config.heartbeat, ({ url, everyMs }) =>
+    startHeartbeat({
+      clock,
+      log,
+      everyMs,
+      troubles: () => [...stuck(), ...undelivered()],
+      call: async (signal) => ping(url.reveal(), signal),
+    }),
+  );
+  const summary = createReplaceablePart(config.summary?.schedule, (schedule) =>
+    startSummary({
+      ...environment,
+      store: environment.summaries,
+      channels,
+      schedule,
+      recipients: () => readersOf(inForce),
+    }),
+  );
+  return {
+    update(next) {
+      inForce = next;
+      heartbeat.update(next.heartbeat);
+      summary.update(next.summary?.schedule);
+    },
+    async stop() {
+      await Promise.all([renewal, heartbeat, summary].map(async (one) => one.stop()));
+    },
   };
 }
 
 // One that is under two of the names gets one summary.
-function readersOf({ notify }: Config, names: readonly string[]) {
-  const readers = notify.filter(({ name }) => names.includes(name));
+function readersOf({ notify, summary }: Config) {
+  const readers = notify.filter(({ name }) => summary?.notify.includes(name) === true);
   const all = readers.flatMap(({ addresses, policy: { zone } }) => addresses.map((address) => ({ ...address, zone })));
   return [...Map.groupBy(all, keyOf).values()].flatMap(([first]) => first ?? []);
 }

@@ -20,7 +20,8 @@ export interface SummaryOptions {
   readonly random: Random;
   readonly log: Log;
   readonly schedule: Schedule;
-  readonly recipients: readonly (QueueAddress & { readonly zone: string })[];
+  /** Those of the configuration in force, whenever it is called. */
+  readonly recipients: () => readonly (QueueAddress & { readonly zone: string })[];
   /** Distinguishes the messages of this installation from those of others. Default: none. */
   readonly identity?: string;
 }
@@ -31,22 +32,44 @@ const name = 'summary';
  * Sends everybody a summary of the time since the last one, whenever it is due. One that cannot be sent is tried again until
  * the next one is due; it is not stored, so a restart in between loses it.
  */
-export function startSummary(options: SummaryOptions): BackgroundTask {
-  return untilStopped('the summary', async (signal) => summarise(options, signal));
+export function startSummary(options: SummaryOptions): SummaryTask {
+  const finishing = new AbortController();
+  const task = untilStopped('the summary', async (signal) =>
+    summarise(options, { signal, coming: AbortSignal.any([signal, finishing.signal]) }),
+  );
+  return {
+    ...task,
+    async finish() {
+      finishing.abort(new Error('the summary is due at other times'));
+      await task.ended;
+    },
+  };
 }
 
-async function summarise(options: SummaryOptions, signal: AbortSignal): Promise<void> {
+export interface SummaryTask extends BackgroundTask {
+  /** No further one becomes due. Those that wait are delivered; resolves when none waits. */
+  finish(): Promise<void>;
+}
+
+interface SummarySignals {
+  /** Aborted to end everything. */
+  readonly signal: AbortSignal;
+  /** Aborted if no further summary is to be sent. */
+  readonly coming: AbortSignal;
+}
+
+async function summarise(options: SummaryOptions, { signal, coming }: SummarySignals): Promise<void> {
   const { clock } = options;
   const next = createNextDue(options.schedule, name);
   // A recipient that does not take one until the next is due holds up no other.
   const underWay = new Set<Promise<void>>();
   let last = Number.NEGATIVE_INFINITY;
-  while (!signal.aborted) {
+  while (!coming.aborted) {
     const now = clock.now();
     // A clock that was set back by more than its jitter begins anew.
     const dueAt = next(now >= last - clockJitterMs ? Math.max(now, last) : now);
     if (dueAt === null) break;
-    if (!(await arrives(clock, dueAt, signal))) continue;
+    if (!(await arrives(clock, dueAt, coming)) || signal.aborted) continue;
     const following = next(dueAt);
     // Several passed while the machine was asleep: they are not made up for.
     if (following !== null && following <= clock.now()) continue;
@@ -63,7 +86,8 @@ async function arrives(clock: Clock, at: number, signal: AbortSignal): Promise<b
   try {
     return await sleepUntil(clock, at, signal);
   } catch (error) {
-    if (signal.aborted) return false;
+    // It may have become due although this thread could not come to it yet.
+    if (signal.aborted) return clock.now() >= at;
     throw error;
   }
 }
@@ -89,7 +113,7 @@ async function compose(
 ): Promise<readonly AddressedMessage[]> {
   try {
     const facts = await store.summarise(from, to);
-    return recipients.map(({ zone, ...address }) => ({
+    return recipients().map(({ zone, ...address }) => ({
       ...address,
       message: summaryMessage(facts, zone, address, identity),
     }));
@@ -135,13 +159,15 @@ async function deliverAll(
 
 async function deliver(
   { channel: channelName, recipient, message }: AddressedMessage,
-  { channels, clock, random, log }: SummaryOptions,
+  { channels, clock, random, log, recipients }: SummaryOptions,
   { rooms, untilAt, signal }: DeliveryContext,
 ): Promise<void> {
   const channel = channels.find((one) => one.name === channelName);
   const about = { channel: channelName, recipient, message: message.id };
   if (channel === undefined) return;
+  const isRecipient = () => recipients().some((one) => one.channel === channelName && one.recipient === recipient);
   for (let attempts = 0; ; attempts += 1) {
+    if (!isRecipient()) return log.warn(about, 'summary not delivered: this recipient gets none any more');
     const attempt = { clock, log, signal };
     const receipt = await rooms.inside(async () =>
       signal.aborted ? null : attemptToSend(channel, message, recipient, attempt),

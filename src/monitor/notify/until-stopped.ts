@@ -1,5 +1,7 @@
 /** What goes on beside everything else. */
 export interface BackgroundTask {
+  /** Resolves when it is over, by itself or because it was stopped. */
+  readonly ended: Promise<void>;
   /** Resolves when nothing of it runs any more. */
   stop(): Promise<void>;
 }
@@ -9,6 +11,7 @@ export function untilStopped(name: string, work: (signal: AbortSignal) => Promis
   const stopping = new AbortController();
   const ended = work(stopping.signal);
   return {
+    ended,
     async stop() {
       stopping.abort(new Error(`${name} stops`));
       await ended;

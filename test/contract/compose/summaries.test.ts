@@ -1,13 +1,13 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { startPeriodicJobs } from '#compose/delivery.ts';
 import { openReader, summariesOf } from '#compose/history.ts';
 import { loadConfig } from '#config/load.ts';
 import { dayMs, hourMs } from '#kernel/units.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 import { memoryLog } from '../../support/memory-log.ts';
-import { RecordingChannel } from '../../support/recording-channel.ts';
+import { accepted, RecordingChannel, refusedForNow } from '../../support/recording-channel.ts';
 import { target } from '../../support/scenario.ts';
 import { seededRandom } from '../../support/seeded-random.ts';
 import { down, openAt, round, start, tempFolder, up, vote } from '../../support/store.ts';
@@ -63,25 +63,33 @@ test('a summary covers its whole period out of sealed hours, long after single r
   expect(facts.targets[1]?.budget?.left).toBeCloseTo(1 - 2 / (7 * 24 * 0.01), 6);
 });
 
-test('a recipient that is under two of the names that get a summary gets one', async () => {
-  using folder = tempFolder();
-  const path = join(folder.path, 'watchpost.yaml');
-  await writeFile(
-    path,
-    `
-targets: { shop: { check: tcp, host: "127.0.0.1:9" } }
-notify:
+const notify = `
   ops: { email: { to: [ann@example.com, bob@example.com] } }
-  boss: { email: { to: [eve@example.com, ann@example.com] } }
-summary: { cron: "0 8 * * *", notify: [ops, boss] }
+  boss: { email: { to: [eve@example.com, ann@example.com] } }`;
+
+/** The periodic jobs of a configuration that sends summaries to `ops` and `boss` at eight. */
+async function open() {
+  const folder = tempFolder();
+  onTestFinished(() => folder[Symbol.dispose]());
+  const load = async (recipients: string, summary: string) => {
+    const path = join(folder.path, 'watchpost.yaml');
+    await writeFile(
+      path,
+      `
+targets: { shop: { check: tcp, host: "127.0.0.1:9" } }
+notify: ${recipients}
+${summary}
 `,
-  );
+    );
+    return loadConfig({ path, env: {} });
+  };
   const clock = new FakeClock(new Date(start).toISOString());
   const email = new RecordingChannel();
-  const jobs = startPeriodicJobs(await loadConfig({ path, env: {} }), {
+  const logged = memoryLog();
+  const jobs = startPeriodicJobs(await load(notify, 'summary: { cron: "0 8 * * *", notify: [ops, boss] }'), {
     clock,
     random: seededRandom(),
-    log: memoryLog().log,
+    log: logged.log,
     identity: '',
     store: { notifiedAndOpen: () => [] },
     summaries: {
@@ -92,7 +100,76 @@ summary: { cron: "0 8 * * *", notify: [ops, boss] }
     linkTo: () => null,
     pulses: [],
   });
+  return { clock, email, logged, jobs, load };
+}
+
+test('a recipient that is under two of the names that get a summary gets one', async () => {
+  const { clock, email, jobs } = await open();
   await clock.advance(dayMs);
   await jobs.stop();
   expect(email.recipients).toEqual(['ann@example.com', 'bob@example.com', 'eve@example.com']);
+});
+
+describe('a summary that waits for its server while the configuration changes', () => {
+  const other = '\n  night: { email: { to: [sam@example.com] } }';
+
+  test.each([
+    {
+      name: 'recipients',
+      recipients: `${notify}${other}`,
+      summary: '{ cron: "0 8 * * *", notify: [ops, boss, night] }',
+    },
+    { name: 'times', recipients: notify, summary: '{ cron: "0 20 * * 1", notify: [ops, boss] }' },
+  ])('is delivered although the $name are others, and goes to nobody twice', async ({ recipients, summary }) => {
+    const { clock, email, jobs, load } = await open();
+    email.answer = ({ recipient }) => (recipient === 'bob@example.com' ? refusedForNow : accepted);
+    await clock.advance(9 * hourMs);
+    expect(email.recipients.filter((one) => one !== 'bob@example.com')).toHaveLength(2);
+    jobs.update(await load(recipients, `summary: ${summary}`));
+    await clock.advance(hourMs);
+    email.answer = () => accepted;
+    const failed = email.attempts.length;
+    await clock.advance(6 * hourMs);
+    expect(email.recipients.slice(failed)).toEqual(['bob@example.com']);
+    const toBob = email.attempts.filter(({ recipient }) => recipient === 'bob@example.com');
+    expect(new Set(toBob.map(({ message }) => message.id)).size).toBe(1);
+    await jobs.stop();
+    expect(clock.pending).toBe(0);
+  });
+
+  test('is for the recipients that it has by then', async () => {
+    const { clock, email, logged, jobs, load } = await open();
+    email.answer = ({ recipient }) => (recipient === 'eve@example.com' ? accepted : refusedForNow);
+    await clock.advance(9 * hourMs);
+    jobs.update(await load(notify.replace(', bob@example.com', ''), 'summary: { cron: "0 8 * * *", notify: [ops] }'));
+    email.answer = () => accepted;
+    const before = email.attempts.length;
+    await clock.advance(hourMs);
+    expect(email.recipients.slice(before)).toEqual(['ann@example.com']);
+    expect(logged.lines.map(({ msg }) => msg)).toContain('summary not delivered: this recipient gets none any more');
+    await clock.advance(dayMs);
+    await jobs.stop();
+    expect(email.recipients.slice(before)).toEqual(['ann@example.com', 'ann@example.com']);
+  });
+
+  test('is sent if it became due while the program was held up, by the times before', async () => {
+    const { clock, email, jobs, load } = await open();
+    await clock.advance(new Date(start).setUTCHours(7, 59) - start);
+    clock.hold(2 * 60_000);
+    jobs.update(await load(notify, 'summary: { cron: "0 20 * * 1", notify: [boss] }'));
+    await clock.advance(hourMs);
+    expect(email.recipients).toEqual(['eve@example.com', 'ann@example.com']);
+    await jobs.stop();
+    expect(clock.pending).toBe(0);
+  });
+
+  test('ends when the program does', async () => {
+    const { clock, email, jobs, load } = await open();
+    email.answer = () => refusedForNow;
+    await clock.advance(9 * hourMs);
+    jobs.update(await load(notify, 'summary: { cron: "0 20 * * *", notify: [ops, boss] }'));
+    await clock.advance(hourMs);
+    await jobs.stop();
+    expect(clock.pending).toBe(0);
+  });
 });

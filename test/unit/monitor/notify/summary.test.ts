@@ -26,7 +26,7 @@ function open(pattern = '0 8 * * *', recipients: readonly string[] = ['ops@examp
     random: seededRandom(),
     log: memoryLog().log,
     schedule: { kind: 'cron', pattern, timezone: 'Europe/Berlin' },
-    recipients: recipients.map((recipient) => ({ channel: 'email', recipient, zone: 'Europe/Berlin' })),
+    recipients: () => recipients.map((recipient) => ({ channel: 'email', recipient, zone: 'Europe/Berlin' })),
   });
   return { clock, email, asked, summary };
 }
