@@ -1,6 +1,6 @@
 import { hostname } from 'node:os';
+import { createReplaceablePart } from '#compose/replaceable-part.ts';
 import type { Config } from '#config/config.ts';
-import { isSame } from '#config/apply/same.ts';
 import { startOtlp } from '#export/otlp.ts';
 import { startResultFile } from '#export/result-file.ts';
 import { type ExportedRound, resultLines } from '#export/result-lines.ts';
@@ -20,19 +20,21 @@ export interface ExportParts {
 
 /** What sends results and metrics elsewhere, as the configuration in force says. */
 export interface Exports extends AsyncDisposable {
-  /** Starts anew what differs. */
+  /** Goes on as another configuration says; what waits is not lost. */
   update(next: Config): void;
   roundDone(round: ExportedRound): void;
 }
 
 export function startExports(config: Config, { metrics, version, clock, random, log }: ExportParts): Exports {
   const parts = { clock, random, log, events: metrics.exports };
-  const file = createReplaceable(config.export.file, (of) => startResultFile({ ...of, ...parts }));
-  const webhook = createReplaceable(config.export.webhook, (of) => startResultWebhook({ ...of, ...parts }));
-  const otlp = createReplaceable({ otlp: config.export.otlp, hub: config.hubs?.name ?? null }, ({ otlp: of, hub }) =>
-    of === null
-      ? null
-      : startOtlp({ ...of, ...parts, collect: () => metrics.otlp(resourceOf(of.resource, version, hub)) }),
+  const file = createReplaceablePart(config.export.file, (of) => startResultFile({ ...of, ...parts }));
+  const webhook = createReplaceablePart(config.export.webhook, (of) => startResultWebhook({ ...of, ...parts }));
+  const otlp = createReplaceablePart(
+    { otlp: config.export.otlp, hub: config.hubs?.name ?? null },
+    ({ otlp: of, hub }) =>
+      of === null
+        ? null
+        : startOtlp({ ...of, ...parts, collect: () => metrics.otlp(resourceOf(of.resource, version, hub)) }),
   );
   const all = [file, webhook, otlp];
   return {
@@ -62,33 +64,5 @@ function resourceOf(own: Readonly<Record<string, string>>, version: string, hub:
     'service.instance.id': hub === null ? host : `${host}/${hub}`,
     'host.name': host,
     ...own,
-  };
-}
-
-interface Stoppable {
-  stop(): Promise<void>;
-}
-
-/** A part that is started anew if what it is made of changes; the one before ends by itself meanwhile. */
-function createReplaceable<Options, Part extends Stoppable>(
-  first: Options,
-  start: (options: NonNullable<Options>) => Part | null,
-) {
-  const startFrom = (of: Options) => (of === null || of === undefined ? null : start(of));
-  let options = first;
-  let part = startFrom(first);
-  const ending = new Set<Promise<void>>();
-  return {
-    current: () => part,
-    update(next: Options) {
-      if (isSame(options, next)) return;
-      const ended = (part?.stop() ?? Promise.resolve()).finally(() => ending.delete(ended));
-      ending.add(ended);
-      options = next;
-      part = startFrom(next);
-    },
-    async stop() {
-      await Promise.all([part?.stop(), ...ending]);
-    },
   };
 }

@@ -10,10 +10,13 @@ import { LineQueue } from './line-queue.ts';
 import { pauseMs } from './pace.ts';
 import type { ResultSink } from './result-sink.ts';
 
-export interface ResultFileOptions {
+export interface ResultFileSettings {
   readonly path: string;
   readonly maxBytes: number;
   readonly keep: number;
+}
+
+export interface ResultFileOptions extends ResultFileSettings {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
@@ -31,18 +34,22 @@ const stopMs = 2_000;
  * Appends lines to a file, which is renamed at a size. Lines wait in memory while it cannot be written; checks never wait. A file that
  * something else has renamed or deleted is begun anew with the next lines.
  */
-export function startResultFile(options: ResultFileOptions): ResultSink {
-  const { path, clock, random, log, events } = options;
+export function startResultFile(options: ResultFileOptions): ResultSink<ResultFileSettings> {
+  const { clock, random, log, events } = options;
   const queue = new LineQueue(mostWaiting);
   const stopping = new AbortController();
-  const file = new RotatedFile(options);
+  let settings: ResultFileSettings = options;
+  let file = new RotatedFile(settings);
+  let openedBy = settings;
   let failures = 0;
   let dropped = 0;
 
   async function write(): Promise<boolean> {
     const lines = queue.take(Infinity, mostAtOnce);
     if (lines.length === 0) return true;
+    const { path } = settings;
     try {
+      await followSettings();
       await file.append(lines.join(''));
     } catch (error) {
       events.failed('file');
@@ -56,6 +63,13 @@ export function startResultFile(options: ResultFileOptions): ResultSink {
     failures = 0;
     dropped = 0;
     return true;
+  }
+
+  async function followSettings(): Promise<void> {
+    if (openedBy === settings) return;
+    await file.close();
+    file = new RotatedFile(settings);
+    openedBy = settings;
   }
 
   function drop(count: number): void {
@@ -76,6 +90,10 @@ export function startResultFile(options: ResultFileOptions): ResultSink {
   const ended = work();
   return {
     add: (lines) => drop(queue.add(lines)),
+    reconfigure(next) {
+      settings = next;
+      failures = 0;
+    },
     async stop() {
       stopping.abort(new Error('the export of results stops'));
       await endsWithin(ended, clock, stopMs);
@@ -91,7 +109,7 @@ class RotatedFile {
   #open: { readonly handle: FileHandle; readonly ino: number; size: number } | null = null;
   #mode = privateMode;
 
-  constructor({ path, maxBytes, keep }: Pick<ResultFileOptions, 'path' | 'maxBytes' | 'keep'>) {
+  constructor({ path, maxBytes, keep }: ResultFileSettings) {
     this.#path = path;
     this.#maxBytes = maxBytes;
     this.#keep = keep;

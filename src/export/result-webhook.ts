@@ -12,12 +12,16 @@ import { pauseMs } from './pace.ts';
 import { reasonOf, withoutSecrets } from './reason.ts';
 import type { ResultSink } from './result-sink.ts';
 
-export interface ResultWebhookOptions {
+/** Where batches go and how often. */
+export interface ResultWebhookSettings {
   readonly url: Secret;
   /** What signs every batch; null for none. */
   readonly secret: Secret | null;
   readonly headers: Readonly<Record<string, Secret>>;
   readonly everyMs: number;
+}
+
+export interface ResultWebhookOptions extends ResultWebhookSettings {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
@@ -45,11 +49,13 @@ const retried = new Set([408, 425, 429]);
  * Posts lines in batches, one after the other and each until it is accepted or refused for good; meanwhile lines wait in memory, and the
  * oldest are dropped beyond a bound.
  */
-export function startResultWebhook(options: ResultWebhookOptions): ResultSink {
-  const { everyMs, clock, random, log, events } = options;
+export function startResultWebhook(options: ResultWebhookOptions): ResultSink<ResultWebhookSettings> {
+  const { clock, random, log, events } = options;
   const queue = new LineQueue(mostWaiting);
   const stopping = new AbortController();
   const { signal } = stopping;
+  let settings: ResultWebhookSettings = options;
+  let changed = new AbortController();
   let waitingSince: number | null = null;
   let failures = 0;
   let dropped = 0;
@@ -63,8 +69,9 @@ export function startResultWebhook(options: ResultWebhookOptions): ResultSink {
   /** Gives how long to wait before another attempt; null if the batch is done with. */
   async function attempt(batch: LineBatch, outer?: AbortSignal): Promise<number | null> {
     using limit = deadline(clock, attemptMs, outer);
+    const used = settings;
     try {
-      const response = await send(batch, options, limit.signal);
+      const response = await send(batch, used, clock, limit.signal);
       const { status, line } = response;
       if (status >= 200 && status < 300) {
         events.sent('webhook', batch.lines.length, clock.now());
@@ -73,31 +80,34 @@ export function startResultWebhook(options: ResultWebhookOptions): ResultSink {
         dropped = 0;
         return null;
       }
-      report(`it answered ${line}`);
+      report(`it answered ${line}`, used);
       if (status < 500 && !retried.has(status)) {
         drop(batch.lines.length);
         return null;
       }
+      // What this one asks for says nothing about another.
+      if (used !== settings) return 0;
       return Math.max(pause(), Math.min(retryAfterMs(response, clock.now()) ?? 0, longestAskedMs));
     } catch (error) {
       if (outer?.aborted === true) return pause();
-      report(reasonOf(error, limit.signal));
-      return pause();
+      report(reasonOf(error, limit.signal), used);
+      return used === settings ? pause() : 0;
     }
   }
 
-  function report(reason: string): void {
+  function report(reason: string, { url, headers }: ResultWebhookSettings): void {
     events.failed('webhook');
     if (failures === 0)
       log.warn(
-        { reason: withoutSecrets(reason, [options.url, ...Object.values(options.headers)]) },
+        { reason: withoutSecrets(reason, [url, ...Object.values(headers)]) },
         'cannot send results to the webhook',
       );
     failures += 1;
   }
 
   const pause = () => pauseMs(failures, firstPauseMs, longestPauseMs, random);
-  const isDue = () => queue.length >= mostLines || (waitingSince !== null && clock.elapsed() - waitingSince >= everyMs);
+  const isDue = () =>
+    queue.length >= mostLines || (waitingSince !== null && clock.elapsed() - waitingSince >= settings.everyMs);
 
   function next(): LineBatch | null {
     const lines = queue.take(mostLines, mostBytes);
@@ -108,18 +118,26 @@ export function startResultWebhook(options: ResultWebhookOptions): ResultSink {
   async function work(): Promise<void> {
     let batch: LineBatch | null = null;
     let waitMs = lookMs;
-    while (await sleepUnlessAborted(clock, waitMs, signal)) {
+    while (await waits(waitMs)) {
       if (batch === null && isDue()) batch = next();
       const again: number | null = batch === null ? null : await attempt(batch, signal);
       if (again === null) batch = null;
       waitMs = again ?? (isDue() ? 0 : lookMs);
     }
-    // Once more for what waits; then it is given up.
-    batch ??= next();
-    if (batch === null) return;
+    // Once more for what waits, as far as it is taken; then it is given up.
     using last = deadline(clock, stopMs);
-    if ((await attempt(batch, last.signal)) !== null) drop(batch.lines.length);
+    for (batch ??= next(); batch !== null; batch = next()) {
+      if ((await attempt(batch, last.signal)) === null) continue;
+      drop(batch.lines.length);
+      break;
+    }
     drop(queue.take(Infinity, Infinity).length);
+  }
+
+  /** Resolves to false to end. Another address need not wait for what the one before asked for. */
+  async function waits(ms: number): Promise<boolean> {
+    await sleepUnlessAborted(clock, ms, AbortSignal.any([signal, changed.signal]));
+    return !signal.aborted;
   }
 
   const ended = work();
@@ -127,6 +145,12 @@ export function startResultWebhook(options: ResultWebhookOptions): ResultSink {
     add(lines) {
       waitingSince ??= clock.elapsed();
       drop(queue.add(lines));
+    },
+    reconfigure(next) {
+      settings = next;
+      failures = 0;
+      changed.abort(new Error('the export of results changes'));
+      changed = new AbortController();
     },
     async stop() {
       stopping.abort(new Error('the export of results stops'));
@@ -137,7 +161,8 @@ export function startResultWebhook(options: ResultWebhookOptions): ResultSink {
 
 async function send(
   { id, lines }: LineBatch,
-  { url, secret, headers, clock }: ResultWebhookOptions,
+  { url, secret, headers }: ResultWebhookSettings,
+  clock: Clock,
   signal: AbortSignal,
 ) {
   const body = lines.join('');

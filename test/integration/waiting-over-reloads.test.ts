@@ -8,8 +8,15 @@ import { eventually } from '../support/program.ts';
 import { tempFolder } from '../support/store.ts';
 import { closedPort, tcpServer } from '../support/tcp-servers.ts';
 
-// What waits for recipients while the configuration changes, as they get it from the whole daemon.
+// What waits to be delivered while the configuration changes, as it comes from the whole daemon.
 
+const dueTimesOf = (received: readonly Received[]) =>
+  received.flatMap(({ body }) =>
+    body
+      .trimEnd()
+      .split('\n')
+      .map((line) => Date.parse((JSON.parse(line) as { readonly due_at: string }).due_at)),
+  );
 const subjectOf = (received: Received) => String(jsonOf(received)['subject']);
 
 /** A folder with a secret for webhooks. */
@@ -66,4 +73,26 @@ test.concurrent('a server that asked for a day is left alone, although the chann
   stack.use(await tcpServer((socket) => socket.end(), '127.0.0.1', port));
   await eventually(20_000, () => expect(subjectOf(back.received.at(-1)!)).toContain('RESOLVED'));
   expect(busy.received).toHaveLength(1);
+}, 80_000);
+
+test.concurrent('results that wait for one address are sent to the next', async () => {
+  await using stack = new AsyncDisposableStack();
+  const folder = await ownFolder(stack);
+  const away = stack.use(await startSink(() => ({ status: 503, headers: { 'retry-after': '600' } })));
+  const other = stack.use(await startSink());
+  const base = await downTarget();
+  const config = (url: string) =>
+    JSON.stringify({ ...base, export: { results: { webhook: { url, secret_file: 'secret', every: '1s' } } } });
+  const daemon = stack.use(await startReloadableDaemonIn(folder, config(away.origin)));
+  // The first batch has failed, and further lines wait behind it.
+  await eventually(20_000, () => expect(away.received).toHaveLength(1));
+  const stored = async () =>
+    (await daemon.history.rounds('shop', { limit: 100 })).map(({ dueAt }) => dueAt).toReversed();
+  await eventually(20_000, async () => expect((await stored()).length).toBeGreaterThan(3));
+  await daemon.reconfigure(config(other.origin));
+  await eventually(20_000, () => expect(dueTimesOf(other.received).length).toBeGreaterThan(6));
+  const due = dueTimesOf(other.received);
+  // A round is sent before it is stored.
+  await eventually(20_000, async () => expect((await stored()).slice(0, due.length)).toEqual(due));
+  expect(away.received).toHaveLength(1);
 }, 80_000);

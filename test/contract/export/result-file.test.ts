@@ -105,3 +105,16 @@ test('of too many lines that wait the oldest are dropped and counted, and what c
   await file.stop();
   expect(events.counts).toMatchObject({ sent: 0, dropped: 100 });
 });
+
+test('lines that cannot be written to one file are in the next', async () => {
+  const { folder, start, text, events, said } = open({ name: 'missing/results.jsonl' });
+  const file = start();
+  file.add(['1\n', '2\n']);
+  await eventually(5_000, () => expect(said()).toEqual(['cannot write results to the file; retrying']));
+  file.add(['3\n']);
+  const path = join(folder, 'other.jsonl');
+  file.reconfigure({ path, maxBytes: 1e9, keep: 3 });
+  await eventually(5_000, () => expect(text(path)).toBe('1\n2\n3\n'));
+  await file.stop();
+  expect(events.counts).toMatchObject({ sent: 3, dropped: 0 });
+});

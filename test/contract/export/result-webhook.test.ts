@@ -95,3 +95,12 @@ test('what waits is sent when the program stops', async () => {
   await webhook.stop();
   expect(bodies(sink)).toEqual(['1\n']);
 });
+
+test('when the program stops, all batches that wait are sent, and those after a failure are counted', async () => {
+  await using sink = await startSink(() => ({ status: sink.received.length === 3 ? 503 : 200 }));
+  const { webhook, events } = open(sink, 60_000);
+  webhook.add(Array.from({ length: 3_500 }, (_, index) => `{"n":${index}}\n`));
+  await webhook.stop();
+  expect(sink.received.map(({ body }) => body.trimEnd().split('\n').length)).toEqual([1_000, 1_000, 1_000]);
+  expect(events.counts).toEqual({ sent: 2_000, dropped: 1_500, failed: 1 });
+});
