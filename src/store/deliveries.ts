@@ -1,10 +1,4 @@
-import type {
-  DeliveryCount,
-  ListedDelivery,
-  PendingDelivery,
-  SentMessage,
-  NotifiedIncident,
-} from '#monitor/judge/delivery.ts';
+import type { DeliveryCount, ListedDelivery, PendingDelivery, NotifiedIncident } from '#monitor/judge/delivery.ts';
 import {
   alias,
   and,
@@ -13,7 +7,6 @@ import {
   desc,
   eq,
   gt,
-  gte,
   inArray,
   isNull,
   lte,
@@ -21,7 +14,7 @@ import {
   sql,
 } from './drizzle.ts';
 import { latestOf } from './waiting-outcomes.ts';
-import { deliveryOf, incidentOf, listedDeliveryOf, sentMessageOf, type OutcomeInput } from './rows.ts';
+import { deliveryOf, incidentOf, listedDeliveryOf, type OutcomeInput } from './rows.ts';
 import { deliveries, incidents, targets } from './schema.ts';
 
 type DeliveryRow = typeof deliveries.$inferSelect;
@@ -193,24 +186,6 @@ export function readChannels(database: BetterSQLite3Database): readonly string[]
     .from(deliveries)
     .all()
     .map(({ channel }) => channel);
-}
-
-/** The messages that went out at `since` or later, oldest first. */
-export function readSentMessages(database: BetterSQLite3Database, since: number): readonly SentMessage[] {
-  const rows = database
-    .select({
-      channel: deliveries.channel,
-      recipient: deliveries.recipient,
-      kind: sql<string>`min(${deliveries.kind})`,
-      severity: sql<string>`min(${incidents.story} ->> 'severity')`,
-      at: sql<number>`max(${deliveries.settledAt})`,
-    })
-    .from(deliveries)
-    .innerJoin(incidents, eq(incidents.id, deliveries.incidentId))
-    .where(and(eq(deliveries.state, sql`'sent'`), gte(deliveries.settledAt, since)))
-    .groupBy(deliveries.channel, deliveries.recipient, sql`coalesce(${deliveries.message}, ${deliveries.id})`)
-    .orderBy(sql`5`);
-  return rows.all().map(sentMessageOf);
 }
 
 /** The open incidents whose beginning was notified through the channel, with the recipients. */

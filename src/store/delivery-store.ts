@@ -6,9 +6,9 @@ import {
   readDeliveries,
   readDue,
   readNextDeliveryAt,
-  readSentMessages,
   readNotifiedAndOpen,
 } from './deliveries.ts';
+import { readSentMessages } from './sent-messages.ts';
 import { retryable, retryDeliveries } from './retried-deliveries.ts';
 import type { BetterSQLite3Database } from './drizzle.ts';
 import type { WriteQueue } from './queue.ts';

@@ -214,10 +214,10 @@ export function sentMessageOf(row: {
   readonly channel: string;
   readonly recipient: string;
   readonly kind: string;
-  readonly severity: string;
+  readonly severity: string | undefined;
   readonly at: number | null;
 }): SentMessage {
-  const kind = parse(Kind, row.kind, 'a delivery');
+  const kind = row.kind === 'digest' ? row.kind : parse(Kind, row.kind, 'a delivery');
   return { ...row, kind, severity: parse(IncidentStory.shape.severity, row.severity, 'an incident'), at: row.at ?? 0 };
 }
 

@@ -248,6 +248,68 @@ test('messages that went out are remembered once each, oldest first', () =>
     expect(store.sentMessages(start + 2)).toHaveLength(1);
   }));
 
+describe('what a message said that went out', () => {
+  const begun = (target: string, severity: 'critical' | 'warning' | 'info') => {
+    const opened = incident(target, start, { severity });
+    return { incidents: [opened], deliveries: [delivery(opened)] };
+  };
+
+  test('is the end of an incident if it told the beginning as well', () =>
+    withStore(async (store, clock) => {
+      await store.record(opening('shop', start));
+      await clock.advance(100);
+      await store.record(closing('shop', start, start + hour));
+      await clock.advance(100);
+      const [opened, resolved] = store.dueDeliveries(start + hour, 10).map((due) => due.delivery.id);
+      store.storeOutcomes([
+        { ...sent(opened!), message: 'late' },
+        { id: resolved!, state: 'merged', at: start, message: 'late' },
+      ]);
+      expect(store.sentMessages(start)).toEqual([expect.objectContaining({ kind: 'resolved', severity: 'critical' })]);
+    }));
+
+  test('is a beginning if the end was told by another', () =>
+    withStore(async (store, clock) => {
+      await store.record(opening('shop', start));
+      await clock.advance(100);
+      const [opened] = store.dueDeliveries(start, 10).map((due) => due.delivery.id);
+      store.storeOutcomes([{ ...sent(opened!), message: 'down' }]);
+      await store.record(closing('shop', start, start + hour));
+      await clock.advance(100);
+      const [resolved] = store.dueDeliveries(start + hour, 10).map((due) => due.delivery.id);
+      store.storeOutcomes([{ ...sent(resolved!), message: 'up', at: start + 1 }]);
+      expect(store.sentMessages(start).map(({ kind }) => kind)).toEqual(['opened', 'resolved']);
+    }));
+
+  test('is a digest if it told of several sorts', () =>
+    withStore(async (store, clock) => {
+      await store.record(opening('shop', start));
+      await clock.advance(100);
+      const [shop] = store.dueDeliveries(start, 10).map((due) => due.delivery.id);
+      store.storeOutcomes([{ ...sent(shop!), message: 'down' }]);
+      await store.record(closing('shop', start, start + hour));
+      await clock.advance(100);
+      await store.record(round('blog', start, begun('blog', 'warning')));
+      await clock.advance(100);
+      const due = store.dueDeliveries(start + hour, 10).map(({ delivery: { id } }) => id);
+      store.storeOutcomes(due.map((id) => ({ ...sent(id), message: 'both', at: start + 1 })));
+      expect(store.sentMessages(start + 1)).toEqual([
+        expect.objectContaining({ kind: 'digest', severity: 'critical' }),
+      ]);
+    }));
+
+  test('has the highest severity of its incidents', () =>
+    withStore(async (store, clock) => {
+      await store.record(round('shop', start, begun('shop', 'info')));
+      await clock.advance(100);
+      await store.record(round('blog', start, begun('blog', 'warning')));
+      await clock.advance(3_000);
+      const due = store.dueDeliveries(start, 10).map(({ delivery: { id } }) => id);
+      store.storeOutcomes(due.map((id) => ({ ...sent(id), message: 'both' })));
+      expect(store.sentMessages(start)).toEqual([expect.objectContaining({ kind: 'opened', severity: 'warning' })]);
+    }));
+});
+
 test('the incidents of a stretch of time are those that were open for a part of it', () =>
   withStore(async (store, clock) => {
     await store.record(opening('old', start - hour));

@@ -103,7 +103,9 @@ export interface NotifiedIncident {
 export interface SentMessage {
   readonly channel: string;
   readonly recipient: string;
-  readonly kind: Delivery['kind'];
+  /** A late message counts as the end that it tells. */
+  readonly kind: Delivery['kind'] | 'digest';
+  /** The highest of its incidents. */
   readonly severity: Severity;
   readonly at: number;
 }

@@ -245,6 +245,11 @@ function groupsOf(
   });
 }
 
+/** What the interval after a message is for: nothing has the sort of a digest, which tells of all sorts. */
+export function sortOfMessage(kind: MessagePart['kind'] | 'digest', severity: string): string {
+  return kind === 'digest' ? kind : sortOf(kind, severity);
+}
+
 /** MessageParts of one sort share a message. */
 export function sortOf(kind: MessagePart['kind'], severity: string): string {
   return `${severity} ${phaseOf(kind)}`;

@@ -10,7 +10,7 @@ import type { ContentOptions } from './content.ts';
 import { type DeliveryPolicy, plainPolicy } from './delivery-policy.ts';
 import type { DeliveryStore } from './delivery-store.ts';
 import { createDueDeliveries } from './due-deliveries.ts';
-import { sortOf } from './next-message.ts';
+import { sortOfMessage } from './next-message.ts';
 import { createPacedAction } from './paced-action.ts';
 import { type QueueAddress, createRecipientQueues, keyOf, type RecipientQueues } from './recipient-queues.ts';
 import { createRefusals, type Refusals } from './refusals.ts';
@@ -223,7 +223,7 @@ function rememberSent(
 ): void {
   const now = clock.now();
   for (const { kind, severity, at, ...address } of store.sentMessages(now - memoryMs)) {
-    queues.remember(address, { sort: sortOf(kind, severity), severity }, now - at);
+    queues.remember(address, { sort: sortOfMessage(kind, severity), severity }, now - at);
     refusals.reached(keyOf(address), now - at);
   }
 }

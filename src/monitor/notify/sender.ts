@@ -10,7 +10,7 @@ import type { ContentOptions } from './content.ts';
 import type { DeliveryPolicy } from './delivery-policy.ts';
 import type { DueDeliveries } from './due-deliveries.ts';
 import { ownDeliveriesOf } from './message-part.ts';
-import { highestSeverity, type MessageParts, sortOf } from './next-message.ts';
+import { highestSeverity, type MessageParts, sortOfMessage } from './next-message.ts';
 import {
   type QueueAddress,
   deliveriesOf,
@@ -89,7 +89,7 @@ export function createSender(options: SenderOptions): MessageSender {
         refusals.delivered(address.channel, incidents);
         log.info({ incidents, kind, ...address, message: id, response: receipt.response }, 'delivered');
         const severity = highestSeverity(parts);
-        const sort = kind === 'digest' ? kind : sortOf(parts[0].kind, severity);
+        const sort = sortOfMessage(kind === 'digest' ? kind : parts[0].kind, severity);
         queues.remember(address, { sort, severity }, 0);
         const went = { message: id, reference: receipt.reference };
         const isNews = (part: MessageParts[number]) => wasRejectedSince(part, address);
