@@ -1,4 +1,5 @@
 import type { DeliveryCount, ListedDelivery, PendingDelivery, NotifiedIncident } from '#monitor/judge/delivery.ts';
+import { withinLimit } from '#monitor/notify/delivery-limit.ts';
 import {
   alias,
   and,
@@ -21,15 +22,10 @@ type DeliveryRow = typeof deliveries.$inferSelect;
 
 const isPending = eq(deliveries.state, sql`'pending'`);
 
-const oldestFirst = [asc(deliveries.createdAt), asc(deliveries.id)];
-// Each recipient in turn.
-const inTurn = sql`row_number() OVER (
-  PARTITION BY ${deliveries.channel}, ${deliveries.recipient} ORDER BY ${deliveries.createdAt}, ${deliveries.id})`;
-
 /**
  * Everything that is pending for the recipients who have something due, oldest first; beyond the limit of each recipient as much as of
- * the others. Outcomes that wait for the database count as if they were in it, so that a mail which was sent while the disk was full
- * is not sent again.
+ * the others, and never a part of what there is to tell about an incident. Outcomes that wait for the database count as if they were in
+ * it, so that a mail which was sent while the disk was full is not sent again.
  */
 export function readDue(
   database: BetterSQLite3Database,
@@ -42,86 +38,100 @@ export function readDue(
     .from(deliveries)
     .where(and(isPending, lte(deliveries.nextAttemptAt, now)))
     .as('due');
-  const beginning = alias(deliveries, 'beginning');
-  const most = limit + waiting.length;
-  const query = database
+  const pending = database
     .select({
-      target: targets.name,
-      incident: incidents,
-      delivery: deliveries,
-      beginning: { id: beginning.id, message: beginning.message, reference: beginning.reference },
+      id: deliveries.id,
+      channel: deliveries.channel,
+      recipient: deliveries.recipient,
+      incidentId: deliveries.incidentId,
+      nextAttemptAt: deliveries.nextAttemptAt,
+      message: deliveries.message,
     })
     .from(deliveries)
     .innerJoin(due, and(eq(due.channel, deliveries.channel), eq(due.recipient, deliveries.recipient)))
-    .innerJoin(incidents, eq(incidents.id, deliveries.incidentId))
-    .innerJoin(targets, eq(targets.id, incidents.targetId))
-    .leftJoin(
-      beginning,
-      and(
-        eq(beginning.incidentId, deliveries.incidentId),
-        eq(beginning.kind, sql`'opened'`),
-        eq(beginning.number, sql`1`),
-        eq(beginning.channel, deliveries.channel),
-        eq(beginning.recipient, deliveries.recipient),
-      ),
-    )
     .where(isPending)
-    .limit(most)
-    .$dynamic();
-  const oldest = query.orderBy(...oldestFirst).all();
-  const rows =
-    oldest.length < most
-      ? oldest
-      : query
-          .orderBy(inTurn, ...oldestFirst)
-          .all()
-          .toSorted(byAge);
+    .orderBy(asc(deliveries.createdAt), asc(deliveries.id))
+    .all();
   const latest = latestOf(waiting);
-  const dueAt = ({ id, nextAttemptAt }: DeliveryRow) => latest.get(id)?.dueAt ?? nextAttemptAt;
-  const left = rows.filter(({ delivery }) => dueAt(delivery) !== Number.POSITIVE_INFINITY);
-  const dueAddresses = new Set(left.flatMap(({ delivery }) => (dueAt(delivery) <= now ? [addressOf(delivery)] : [])));
-  const selected = left.filter(({ delivery }) => dueAddresses.has(addressOf(delivery))).slice(0, limit);
-  const othersOf = createOthers(database, selected);
-  return selected.map(({ target, incident, delivery, beginning: stored }) => {
-    const { message } = latest.get(delivery.id) ?? delivery;
-    const at = { nextAttemptAt: dueAt(delivery) };
-    const root = latest.get(stored?.id ?? 0) ?? stored;
+  const left = pending.flatMap((row) => {
+    const known = latest.get(row.id);
+    const dueAt = known?.dueAt ?? row.nextAttemptAt;
+    const { message } = known ?? row;
+    return dueAt === Number.POSITIVE_INFINITY ? [] : [{ ...row, message, dueAt }];
+  });
+  const dueAddresses = new Set(left.flatMap((row) => (row.dueAt <= now ? [addressOf(row)] : [])));
+  const ofDue = left.filter((row) => dueAddresses.has(addressOf(row)));
+  const selected = withinLimit(ofDue, limit, (row) => row);
+  const whole = readWhole(
+    database,
+    selected.map(({ id }) => id),
+  );
+  const othersOf = createOthers(database, [...new Set(selected.map(({ incidentId }) => incidentId))]);
+  return selected.flatMap(({ id, message, dueAt }) => {
+    const row = whole.get(id);
+    if (row === undefined) return [];
+    const root = latest.get(row.beginning?.id ?? 0) ?? row.beginning;
     return {
-      delivery: { ...deliveryOf(delivery), ...at },
-      incident: incidentOf(target, incident),
+      delivery: { ...deliveryOf(row.delivery), nextAttemptAt: dueAt },
+      incident: incidentOf(row.target, row.incident),
       message,
       root: root?.message ?? null,
       rootReference: root?.reference ?? null,
-      ...othersOf(delivery),
+      ...othersOf(row.delivery),
     };
   });
 }
 
-function byAge(
-  { delivery: a }: { readonly delivery: DeliveryRow },
-  { delivery: b }: { readonly delivery: DeliveryRow },
-) {
-  return a.createdAt - b.createdAt || a.id - b.id;
+/** Deliveries with their incidents, and how the recipient was notified of the beginning. */
+function readWhole(database: BetterSQLite3Database, ids: readonly number[]) {
+  const beginning = alias(deliveries, 'beginning');
+  const rows = inParts(ids).flatMap((some) =>
+    database
+      .select({
+        target: targets.name,
+        incident: incidents,
+        delivery: deliveries,
+        beginning: { id: beginning.id, message: beginning.message, reference: beginning.reference },
+      })
+      .from(deliveries)
+      .innerJoin(incidents, eq(incidents.id, deliveries.incidentId))
+      .innerJoin(targets, eq(targets.id, incidents.targetId))
+      .leftJoin(
+        beginning,
+        and(
+          eq(beginning.incidentId, deliveries.incidentId),
+          eq(beginning.kind, sql`'opened'`),
+          eq(beginning.number, sql`1`),
+          eq(beginning.channel, deliveries.channel),
+          eq(beginning.recipient, deliveries.recipient),
+        ),
+      )
+      .where(inArray(deliveries.id, some))
+      .all(),
+  );
+  return new Map(rows.map((row) => [row.delivery.id, row]));
 }
 
 type PeerDeliveries = Pick<PendingDelivery, 'unreached' | 'isKnownToOthers'>;
 const nobodyElse: PeerDeliveries = { unreached: [], isKnownToOthers: false };
 
-// The outcomes for all recipients of these incidents, in one query; an incident has few recipients.
+// The outcomes for all recipients of these incidents; an incident has few recipients.
 function createOthers(
   database: BetterSQLite3Database,
-  rows: readonly { readonly delivery: DeliveryRow }[],
+  ids: readonly string[],
 ): (delivery: DeliveryRow) => PeerDeliveries {
-  const ids = [...new Set(rows.map(({ delivery }) => delivery.incidentId))];
   const beginnings = new Map<string, DeliveryRow[]>();
-  for (let from = 0; from < ids.length; from += askedAtOnce) {
-    const some = inArray(deliveries.incidentId, ids.slice(from, from + askedAtOnce));
-    for (const row of database
+  for (const some of inParts(ids)) {
+    const rows = database
       .select()
       .from(deliveries)
-      .where(and(some, eq(deliveries.kind, sql`'opened'`)))
-      .all())
-      beginnings.set(row.incidentId, [...(beginnings.get(row.incidentId) ?? []), row]);
+      .where(and(inArray(deliveries.incidentId, some), eq(deliveries.kind, sql`'opened'`)))
+      .all();
+    for (const row of rows) {
+      const known = beginnings.get(row.incidentId);
+      if (known === undefined) beginnings.set(row.incidentId, [row]);
+      else known.push(row);
+    }
   }
   return (delivery) => {
     const others = (beginnings.get(delivery.incidentId) ?? []).filter((one) => addressOf(one) !== addressOf(delivery));
@@ -137,7 +147,14 @@ function createOthers(
 
 const askedAtOnce = 500;
 
-function addressOf({ channel, recipient }: DeliveryRow): string {
+// SQLite limits the values of a statement.
+function inParts<Value>(values: readonly Value[]): readonly Value[][] {
+  const parts: Value[][] = [];
+  for (let from = 0; from < values.length; from += askedAtOnce) parts.push(values.slice(from, from + askedAtOnce));
+  return parts;
+}
+
+function addressOf({ channel, recipient }: Pick<DeliveryRow, 'channel' | 'recipient'>): string {
   return JSON.stringify([channel, recipient]);
 }
 

@@ -72,6 +72,7 @@ const table: Record<string, readonly string[]> = {
     'history',
     'checks/index.ts',
     'monitor/judge',
+    'monitor/notify/delivery-limit.ts',
     'monitor/notify/delivery-store.ts',
     'monitor/store.ts',
     'service/ports.ts',

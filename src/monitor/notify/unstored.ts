@@ -2,6 +2,7 @@ import { messageOf } from '#kernel/errors.ts';
 import type { Log } from '#kernel/log.ts';
 import type { Delivery, ListedDelivery, PendingDelivery } from '../judge/delivery.ts';
 import type { RoundRecord } from '../judge/round-record.ts';
+import { withinLimit } from './delivery-limit.ts';
 import type { DeliveryStore } from './delivery-store.ts';
 import { createUnstoredRows, isPending, laneOf, type UnstoredRow } from './unstored-rows.ts';
 
@@ -106,10 +107,10 @@ export function createUnstored({ store, log }: UnstoredOptions): UnstoredDeliver
       const stored = readStored(() => store.dueDeliveries(Number.MAX_SAFE_INTEGER, limit), []);
       const all = [...stored.flatMap(adopt), ...rowsInMemory()];
       const due = new Set(all.flatMap(({ delivery }) => (delivery.nextAttemptAt <= now ? [laneOf(delivery)] : [])));
-      return all
+      const ofDue = all
         .filter(({ delivery }) => due.has(laneOf(delivery)))
-        .toSorted(({ delivery: a }, { delivery: b }) => a.createdAt - b.createdAt || orderOf(a) - orderOf(b))
-        .slice(0, limit);
+        .toSorted(({ delivery: a }, { delivery: b }) => a.createdAt - b.createdAt || orderOf(a) - orderOf(b));
+      return withinLimit(ofDue, limit, ({ delivery, message }) => ({ ...delivery, message }));
     },
     nextDeliveryAt(now) {
       const stored = readStored(() => store.nextDeliveryAt(now), null) ?? Number.POSITIVE_INFINITY;
