@@ -29,14 +29,14 @@ export function announce(
   return { incident: announced, deliveries: notified.map((to) => beginning(announced, to, now)) };
 }
 
-/** Notifies the recipients of an open incident that were not notified yet; null if there are none. */
+/** Notifies the recipients of an open incident that were not notified yet; null if there are none, or if it is acknowledged. */
 export function announceToOthers(
   incident: Incident,
   recipients: Target['recipients'],
   now: number,
 ): Consequence | null {
-  const { notified, held } = incident;
-  if (notified === null || held !== null) return null;
+  const { notified, held, acknowledged } = incident;
+  if (notified === null || held !== null || acknowledged !== null) return null;
   const isNotified = (one: RecipientAddress) =>
     notified.some((other) => other.channel === one.channel && other.recipient === one.recipient);
   const others = recipients.filter((one) => one.severities.includes(incident.severity) && !isNotified(one));

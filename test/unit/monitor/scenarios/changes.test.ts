@@ -249,6 +249,23 @@ test.each<Case>([
   expect(scenario.log.filter(({ level }) => level >= 50)).toEqual([]);
 });
 
+test('a recipient that is added is not notified of an incident that was acknowledged before, nor of its end', async () => {
+  await using scenario = await startScenario({ targets: [shop] });
+  scenario.see('shop', 'd');
+  await scenario.clock.advance(300_000);
+  for (const { id } of scenario.monitor.openIncidents()) await scenario.monitor.acknowledge(id, 'on it');
+  await scenario.apply({ targets: [target('shop', { recipients: [...shop.recipients, boss] })] });
+  await scenario.clock.advance(300_000);
+  scenario.see('shop', 'u');
+  await scenario.clock.advance(300_000);
+  const before = scenario.store.deliveries.length;
+  expect(scenario.store.deliveries.map(({ recipient }) => recipient)).not.toContain('boss@example.com');
+  // The next incident is news for both.
+  scenario.see('shop', 'd');
+  await scenario.clock.advance(300_000);
+  expect(scenario.store.deliveries.slice(before).map(({ recipient }) => recipient)).toContain('boss@example.com');
+});
+
 test('a wall clock that is set back by a day in mid-incident changes nothing that is told', async () => {
   await using scenario = await startScenario({ targets: [shop] });
   scenario.see('shop', 'd');
