@@ -2,7 +2,7 @@ import { hostname } from 'node:os';
 import { dirname } from 'node:path';
 import { createSlot } from '#compose/channel-slot.ts';
 import { createReplaceablePart } from '#compose/replaceable-part.ts';
-import { channelTypes, ping, policyOf, type PushDevices } from '#channels/index.ts';
+import { type AnyChannelType, channelTypes, ping, policyOf, type PushDevices } from '#channels/index.ts';
 import type { Config } from '#config/config.ts';
 import { isSame } from '#config/apply/same.ts';
 import type { Clock } from '#kernel/clock.ts';
@@ -33,13 +33,14 @@ export interface DeliveryEnvironment {
 }
 
 /**
- * Opens every channel; whom they reach is what the configuration in force says at the time. Throws `config_invalid` where the
+ * Opens every channel, or those of some types; whom they reach is what the configuration in force says at the time. Throws `config_invalid` where the
  * template of mails cannot be used.
  */
 export function openChannels(
   config: Config,
   inForce: () => Config,
   environment: DeliveryEnvironment,
+  isOpened: (type: AnyChannelType) => boolean = () => true,
 ): readonly Channel[] {
   const shared = {
     ...environment,
@@ -47,7 +48,9 @@ export function openChannels(
     hostname: hostname(),
     renewal: environment.renewal ?? renewalTimes,
   };
-  return channelTypes.map((type) => type.open(shared, () => inForce().contacts[type.name] ?? [], config.sections));
+  return channelTypes
+    .filter(isOpened)
+    .map((type) => type.open(shared, () => inForce().contacts[type.name] ?? [], config.sections));
 }
 
 /** Channels whose own sections of the configuration can change while they are used. */
@@ -62,7 +65,7 @@ export function openReloadableChannels(
   inForce: () => Config,
   environment: DeliveryEnvironment,
 ): ReloadableChannels {
-  const slots = openChannels(config, inForce, environment).map((channel) => createSlot(channel, environment.log));
+  const slots = openChannels(config, inForce, environment).map((channel) => createSlot(channel, environment));
   let opened = config;
   return {
     list: slots.map(({ channel }) => channel),
@@ -71,14 +74,11 @@ export function openReloadableChannels(
         ({ channel: { name } }) => !isSame(sectionsOf(name, opened), sectionsOf(name, next)),
       );
       if (changed.length === 0) return () => {};
-      const fresh = openChannels(next, inForce, environment);
+      const names = changed.map(({ channel: { name } }) => name);
+      const fresh = openChannels(next, inForce, environment, ({ name }) => names.includes(name));
       return () => {
         opened = next;
-        for (const channel of fresh) {
-          const slot = changed.find((one) => one.channel.name === channel.name);
-          if (slot === undefined) void channel.close();
-          else slot.replace(channel);
-        }
+        for (const channel of fresh) changed.find((one) => one.channel.name === channel.name)?.replace(channel);
       };
     },
   };

@@ -1,4 +1,4 @@
-import { type Clock, deadline, sleepUnlessAborted } from '#kernel/clock.ts';
+import { type Clock, deadline, orAbort, sleepUnlessAborted } from '#kernel/clock.ts';
 import { messageOf } from '#kernel/errors.ts';
 import type { Log } from '#kernel/log.ts';
 import { type BackgroundTask, untilStopped } from './until-stopped.ts';
@@ -56,7 +56,9 @@ async function renewChannel(
         one.recipient === recipient ? [{ incident, link: linkTo(incident) }] : [],
       );
     using limit = deadline(clock, attemptMs, signal);
-    const receipt = await catchRejection(async () => channel.renew?.(open, recipient, limit.signal));
+    const receipt = await catchRejection(async () =>
+      channel.renew === null ? undefined : orAbort(channel.renew(open, recipient, limit.signal), limit.signal),
+    );
     if (signal.aborted || receipt === undefined) return;
     const about = { channel: channel.name, recipient };
     const key = JSON.stringify(about);

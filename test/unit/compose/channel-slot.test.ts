@@ -45,7 +45,7 @@ describe('a channel that can be exchanged', () => {
     };
     for (const type of channelTypes) {
       const bare = type.open(environment, () => [], sections);
-      const { channel } = createSlot(bare, memoryLog().log);
+      const { channel } = createSlot(bare, { clock: new FakeClock(), log: memoryLog().log });
       const members = (one: Channel) =>
         Object.fromEntries(Object.entries(one).map(([key, value]) => [key, value === null ? null : typeof value]));
       expect(members(channel)).toEqual(members(bare));
@@ -56,7 +56,7 @@ describe('a channel that can be exchanged', () => {
 
   test('uses the next one from then on, for all that it can do', async () => {
     const [first, next] = [answering('first'), answering('next')];
-    const slot = createSlot(first, memoryLog().log);
+    const slot = createSlot(first, { clock: new FakeClock(), log: memoryLog().log });
     const renewed = async () => slot.channel.renew?.(() => [{ incident: shopDown, link: null }], 'ops', signal);
     expect(await renewed()).toMatchObject({ response: 'first renews shop for ops' });
     slot.replace(next);
@@ -79,11 +79,63 @@ describe('a channel that can be exchanged', () => {
         return { kind: 'delivered', response: String(slow.isClosed) };
       },
     };
-    const slot = createSlot(slow, memoryLog().log);
+    const slot = createSlot(slow, { clock: new FakeClock(), log: memoryLog().log });
     const renewing = slot.channel.renew?.(() => [], 'ops', signal);
     slot.replace(answering('next'));
     resolve();
     expect(await renewing).toMatchObject({ response: 'false' });
     expect(slow.isClosed).toBe(true);
+  });
+
+  test('is closed although what was exchanged hangs, and the log says which', async () => {
+    const clock = new FakeClock();
+    const { log, lines } = memoryLog();
+    const hanging: Channel = { ...answering('first'), close: async () => new Promise(() => {}) };
+    const slot = createSlot(hanging, { clock, log });
+    slot.replace({ ...answering('next'), close: async () => new Promise(() => {}) });
+    await clock.advance(60_000);
+    expect(lines).toEqual([
+      expect.objectContaining({ msg: 'a channel did not close in time', channel: 'alertmanager' }),
+    ]);
+    const closed = slot.channel.close();
+    await clock.advance(60_000);
+    await closed;
+    expect(lines).toHaveLength(2);
+    expect(clock.pending).toBe(0);
+  });
+
+  test('says so in the log if what was exchanged cannot be closed', async () => {
+    const { log, lines } = memoryLog();
+    const broken: Channel = {
+      ...answering('first'),
+      async close() {
+        throw new Error('no');
+      },
+    };
+    const clock = new FakeClock();
+    const slot = createSlot(broken, { clock, log });
+    slot.replace(answering('next'));
+    await clock.advance(1_000);
+    expect(lines).toEqual([expect.objectContaining({ msg: 'cannot close a channel', channel: 'alertmanager' })]);
+  });
+
+  test.each([
+    { name: 'after the time of an attempt', end: async (clock: FakeClock) => clock.advance(60_000), said: 1 },
+    { name: 'when the program stops', end: async (_: FakeClock, channel: Channel) => channel.close(), said: 0 },
+  ])('closes what was exchanged $name, although a message over it never ends', async ({ end, said }) => {
+    const clock = new FakeClock();
+    const { log, lines } = memoryLog();
+    const first = { ...answering('first'), send: async () => new Promise<never>(() => {}) };
+    const slot = createSlot(first, { clock, log });
+    void slot.channel.send(message, 'ops', signal);
+    slot.replace(answering('next'));
+    await clock.advance(500);
+    expect(first.isClosed).toBe(false);
+    await end(clock, slot.channel);
+    expect(first.isClosed).toBe(true);
+    expect(lines.map(({ msg }) => msg)).toEqual(
+      Array(said).fill('a message over a replaced channel does not end; closing'),
+    );
+    expect(clock.pending).toBe(0);
   });
 });

@@ -92,3 +92,23 @@ test('a store that cannot be read ends nothing', async () => {
   expect(channel.renewed).toHaveLength(1);
   await renewal.stop();
 });
+
+test('a channel that never answers holds up no other recipient, and nothing waits for it at the end', async () => {
+  const { clock, store, channel, lines, start, tell } = setUp();
+  store.add(shopDown, delivery({ id: 2, recipient: 'hangs@example.com' }));
+  tell();
+  store.storeOutcomes([{ id: 2, state: 'sent', at: clock.now(), message: 'm', remindAt: null }]);
+  const { renew } = channel;
+  Object.assign(channel, {
+    renew: async (...[open, recipient, signal]: Parameters<Renew>) =>
+      recipient === 'hangs@example.com' ? new Promise(() => {}) : renew(open, recipient, signal),
+  });
+  const renewal = start();
+  await clock.advance(180_000);
+  expect(channel.renewed.length).toBeGreaterThanOrEqual(3);
+  expect(lines.map(({ msg }) => msg)).toEqual([
+    'cannot renew open alerts, retrying every minute: no answer within 10000 ms',
+  ]);
+  await renewal.stop();
+  expect(clock.pending).toBe(0);
+});
