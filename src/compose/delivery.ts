@@ -1,6 +1,7 @@
 import { hostname } from 'node:os';
 import { dirname } from 'node:path';
 import { createSlot } from '#compose/channel-slot.ts';
+import { createFormerContacts } from '#compose/former-contacts.ts';
 import { createReplaceablePart } from '#compose/replaceable-part.ts';
 import { type AnyChannelType, channelTypes, ping, policyOf, type PushDevices } from '#channels/index.ts';
 import type { Config } from '#config/config.ts';
@@ -38,7 +39,7 @@ export interface DeliveryEnvironment {
  */
 export function openChannels(
   config: Config,
-  inForce: () => Config,
+  inForce: () => Pick<Config, 'contacts'>,
   environment: DeliveryEnvironment,
   isOpened: (type: AnyChannelType) => boolean = () => true,
 ): readonly Channel[] {
@@ -56,6 +57,8 @@ export function openChannels(
 /** Channels whose own sections of the configuration can change while they are used. */
 export interface ReloadableChannels {
   readonly list: readonly Channel[];
+  /** The contacts of a configuration as the channels know them: those that had another name before have it as well. */
+  contactsOf(config: Pick<Config, 'contacts'>): Config['contacts'];
   /** Opens anew those whose sections differ. Throws `config_invalid`, and then nothing has changed. Gives what puts them into force. */
   prepare(next: Config): () => void;
 }
@@ -65,18 +68,23 @@ export function openReloadableChannels(
   inForce: () => Config,
   environment: DeliveryEnvironment,
 ): ReloadableChannels {
-  const slots = openChannels(config, inForce, environment).map((channel) => createSlot(channel, environment));
+  const former = createFormerContacts();
+  const known = () => ({ contacts: former.with(inForce().contacts) });
+  const slots = openChannels(config, known, environment).map((channel) => createSlot(channel, environment));
   let opened = config;
   return {
     list: slots.map(({ channel }) => channel),
+    contactsOf: ({ contacts }) => former.with(contacts),
     prepare(next) {
+      const { contacts } = inForce();
       const changed = slots.filter(
         ({ channel: { name } }) => !isSame(sectionsOf(name, opened), sectionsOf(name, next)),
       );
-      if (changed.length === 0) return () => {};
+      if (changed.length === 0) return () => former.note(contacts);
       const names = changed.map(({ channel: { name } }) => name);
-      const fresh = openChannels(next, inForce, environment, ({ name }) => names.includes(name));
+      const fresh = openChannels(next, known, environment, ({ name }) => names.includes(name));
       return () => {
+        former.note(contacts);
         opened = next;
         for (const channel of fresh) changed.find((one) => one.channel.name === channel.name)?.replace(channel);
       };
@@ -120,7 +128,7 @@ export function policiesOf(
     const { notify } = inForce();
     const policies = known.get(notify) ?? policiesByAddress(notify, () => inForce().targets);
     known.set(notify, policies);
-    return policies.get(keyOf(address)) ?? plainPolicy;
+    return policies.get(keyOf(address)) ?? policyOf(address.channel, plainPolicy);
   };
 }
 

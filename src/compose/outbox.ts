@@ -6,6 +6,7 @@ import {
   readdressedBy,
   type ReloadableChannels,
 } from '#compose/delivery.ts';
+import { reportLostAlerts } from '#compose/former-contacts.ts';
 import type { Foundation } from '#compose/foundation.ts';
 import type { StartupState } from '#compose/startup-state.ts';
 import type { Config } from '#config/config.ts';
@@ -87,9 +88,11 @@ export function openOutbox(
 
   function prepare(next: Config): () => void {
     const readdressed = readdressedBy(upcoming.inForce(), next);
+    const { contacts: before } = upcoming.inForce();
     const putIntoForce = channels.prepare(next);
     return () => {
       putIntoForce();
+      reportLostAlerts({ before, next: channels.contactsOf(next), store: unstored, log });
       outbox.readdressed(readdressed);
     };
   }
