@@ -81,6 +81,7 @@ export function createRecipientQueues({
   policyOf,
   pauseOf,
 }: RecipientQueuesOptions): RecipientQueues {
+  /** The recipient who waits longest first. */
   const waiting = new Map<string, PendingMessage>();
   /** What waits for the message that is on its way to the same recipient. */
   const behind = new Map<string, PendingMessage>();
@@ -97,6 +98,8 @@ export function createRecipientQueues({
     if (slow.has(key)) return lingering < roomsForLingering;
     return others.length - Math.min(lingering, roomsForLingering) < concurrency;
   }
+
+  const roomsOf = (key: string, channel: string) => `${channel} ${slow.has(key)}`;
 
   function busyOf(key: string): BusyRecipient {
     const own = [...onTheWay.values()].filter((one) => one.key === key);
@@ -128,11 +131,12 @@ export function createRecipientQueues({
         if (known === undefined) queues.set(key, { channel, recipient, rows: [row] });
         else known.rows.push(row);
       }
+      const longestFirst = [...waiting].sort(([a], [b]) => (lastServed.get(a) ?? 0) - (lastServed.get(b) ?? 0));
+      waiting.clear();
+      for (const [key, queue] of longestFirst) waiting.set(key, queue);
     },
     take() {
-      const longestFirst = [...waiting].sort(([a], [b]) => (lastServed.get(a) ?? 0) - (lastServed.get(b) ?? 0));
-      for (const [key, queue] of longestFirst) {
-        if (!hasRoom(key, queue.channel)) continue;
+      for (const [key, queue] of thoseWithRoom(waiting, roomsOf, hasRoom)) {
         const { channel, recipient } = queue;
         const next = nextOf(key, queue);
         if (next.kind === 'wait') continue;
@@ -174,6 +178,21 @@ export function createRecipientQueues({
       return Math.min(...nexts.map((one) => (one.kind === 'wait' ? one.until : clock.now())));
     },
   };
+}
+
+// Thousands may wait for the same rooms: whether these are full is found out once.
+function* thoseWithRoom(
+  waiting: ReadonlyMap<string, PendingMessage>,
+  roomsOf: (key: string, channel: string) => string,
+  hasRoom: (key: string, channel: string) => boolean,
+): Generator<readonly [string, PendingMessage]> {
+  const full = new Set<string>();
+  for (const [key, queue] of waiting) {
+    const rooms = roomsOf(key, queue.channel);
+    if (full.has(rooms)) continue;
+    if (hasRoom(key, queue.channel)) yield [key, queue];
+    else full.add(rooms);
+  }
 }
 
 /** All deliveries that a message settles. */
