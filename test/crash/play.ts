@@ -18,6 +18,8 @@ const targetCount = 4;
 const longestLifeMs = 3_500;
 // A mail that is refused for the time being waits for up to a minute before it is tried again, and may be refused twice.
 const settleMs = 180_000;
+// One that was refused for good before and is put off then waits for a quarter of an hour.
+const settleRefusedMs = 20 * 60_000;
 
 export interface PlayOptions {
   readonly kills: number;
@@ -117,7 +119,7 @@ export async function play({ kills, seed, report, day }: PlayOptions): Promise<P
     await seen(ask, child);
     faults = await findStandstill({ clock, targets, query: ask });
   }
-  await comeToRest(child, ask, sink);
+  await comeToRest(child, ask, sink, day === 'refusals' ? settleRefusedMs : settleMs);
   const { received } = sink;
   const rest = started.move();
   return { query: ask, received, counts, faults, [Symbol.asyncDispose]: async () => rest.disposeAsync() };
@@ -174,8 +176,9 @@ async function comeToRest(
   child: ChildProcess,
   ask: (sql: string) => readonly Record<string, unknown>[],
   sink: SmtpSink,
+  withinMs: number,
 ): Promise<void> {
-  await eventually(settleMs, async () => {
+  await eventually(withinMs, async () => {
     if (child.exitCode !== null) throw new Error(`the program ended by itself with ${child.exitCode}`);
     // It may have gone away once more with its last mail.
     await sink.start();

@@ -174,13 +174,15 @@ function chosenBefore(rows: readonly PendingDelivery[], pause: RequestedPause | 
   return { due, nextAt, incidents: [...messages.values()].flat().map(({ delivery }) => delivery.incidentId) };
 }
 
-// Incidents that have ended while the message about their beginning waits for its retry.
+// Incidents that have ended while the message about their beginning waits for its retry; nobody needs a reminder any more.
 function endedSince(rows: readonly PendingDelivery[], now: number): ReadonlySet<string> {
   const isEnd = ({ delivery: { kind }, message }: PendingDelivery) =>
     message === null && (kind === 'resolved' || kind === 'closed');
   const waits = new Set(
     rows.flatMap(({ delivery, message }) =>
-      message !== null && delivery.nextAttemptAt > now + longRepeatMs ? [delivery.incidentId] : [],
+      message !== null && (delivery.kind === 'reminder' || delivery.nextAttemptAt > now + longRepeatMs)
+        ? [delivery.incidentId]
+        : [],
     ),
   );
   return new Set(

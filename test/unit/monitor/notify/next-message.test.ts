@@ -179,6 +179,16 @@ describe('an incident', () => {
   });
 });
 
+test('the end of an incident waits for no repetition of a reminder', () => {
+  const rows = [
+    row('a', { kind: 'reminder', message: 'm1', ended: true, attempts: 1, next: 40 * second }),
+    row('a', { kind: 'resolved', ended: true }),
+  ];
+  const made = at(30 * second, rows);
+  expect(told(made)).toBe('alone: a resolved');
+  expect(made.kind === 'send' && made.parts[0].merged.map(({ kind }) => kind)).toEqual(['reminder']);
+});
+
 describe('a message that may have arrived', () => {
   const rows = [
     row('a', { message: 'm1', ended: true, attempts: 1, next: minute }),
