@@ -197,8 +197,8 @@ function isIncluded(part: MessagePart, now: number): boolean {
   return part.rows.some(({ delivery }) => delivery.nextAttemptAt <= now);
 }
 
-// A message about several incidents may be refused for one of them: they are tried again in ever smaller groups, and apart from others.
-function wasRefused({ rows }: MessagePart): boolean {
+/** A message about several incidents may be refused for one of them: they are tried again in ever smaller groups, and apart from others. */
+export function wasRefused({ rows }: MessagePart): boolean {
   return rows.some(({ isRefused }) => isRefused === true);
 }
 

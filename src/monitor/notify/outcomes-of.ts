@@ -103,6 +103,8 @@ interface RefusalContext {
   readonly now: number;
   /** Whether a message about the same was refused for good before. */
   readonly isKnown: (delivery: Delivery) => boolean;
+  /** The message that may have arrived nevertheless, as this was a repetition of it; or null. */
+  readonly message: string | null;
 }
 
 /**
@@ -113,7 +115,7 @@ interface RefusalContext {
 export function outcomesOfRefused(
   parts: MessageParts,
   error: string,
-  { random, now, isKnown }: RefusalContext,
+  { random, now, isKnown, message }: RefusalContext,
 ): { readonly waiting: readonly DeliveryWithOutcome[]; readonly over: readonly Delivery[] } {
   // Of several it may be one that is refused.
   const isOneOfMany = ({ rows }: MessageParts[number]) =>
@@ -128,7 +130,7 @@ export function outcomesOfRefused(
       // Over a restart the reason tells.
       const isFirst = kind === 'opened' && !isKnown(delivery) && (attempts === 0 || lastError !== error);
       const notifyOthersAt = isFirst ? now : null;
-      return { delivery, outcome: { id, state: 'pending', nextAttemptAt, error, message: null, notifyOthersAt } };
+      return { delivery, outcome: { id, state: 'pending', nextAttemptAt, error, message, notifyOthersAt } };
     }),
     over: parts.filter((part) => !isWaiting(part)).flatMap(({ sent, merged }) => [sent, ...merged]),
   };

@@ -10,7 +10,7 @@ import type { ContentOptions } from './content.ts';
 import type { DeliveryPolicy } from './delivery-policy.ts';
 import type { DueDeliveries } from './due-deliveries.ts';
 import { ownDeliveriesOf } from './message-part.ts';
-import { highestSeverity, type MessageParts, sortOfMessage } from './next-message.ts';
+import { highestSeverity, type MessageParts, sortOfMessage, wasRefused } from './next-message.ts';
 import {
   type QueueAddress,
   deliveriesOf,
@@ -98,7 +98,8 @@ export function createSender(options: SenderOptions): MessageSender {
       case 'rejected': {
         refusals.refused(address.channel, incidents, receipt.reason, isNotified);
         const isKnown = ({ incidentId }: Delivery) => refusals.rejectedFor(incidentId).has(keyOf(address));
-        const { waiting, over } = outcomesOfRefused(parts, receipt.reason, { random, now: clock.now(), isKnown });
+        const context = { random, now: clock.now(), isKnown, message: isRepeat && mayHaveArrived(parts) ? id : null };
+        const { waiting, over } = outcomesOfRefused(parts, receipt.reason, context);
         refusals.rejected(address, incidents);
         due.refused(waiting.map(({ delivery }) => delivery.id));
         outcomes.store(waiting);
@@ -166,5 +167,8 @@ export function createSender(options: SenderOptions): MessageSender {
     }
   };
 }
+
+// That a repeat is refused for good says nothing about the first; refused again, several incidents are told in smaller groups.
+const mayHaveArrived = (parts: MessageParts): boolean => parts.length === 1 || !parts.some(wasRefused);
 
 const allOf = ({ sent, merged }: MessageParts[number]) => [sent, ...merged];

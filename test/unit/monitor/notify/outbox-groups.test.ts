@@ -97,6 +97,28 @@ describe('an incident whose message is refused for good', () => {
     expect(['shop', 'blog', 'mail'].filter((target) => !toldOf(target, ['opened']))).toEqual([]);
   });
 
+  test.each([
+    { count: 1, refusals: 1, differentIds: 1 },
+    { count: 1, refusals: 3, differentIds: 1 },
+    { count: 2, refusals: 1, differentIds: 1 },
+    { count: 2, refusals: 2, differentIds: 3 },
+  ])(
+    'keeps its id while it may have arrived: $count incidents, $refusals refusals',
+    async ({ count, refusals, differentIds }) => {
+      let asked = 0;
+      email.answer = () => {
+        asked += 1;
+        if (asked === 1) return lost;
+        return asked <= refusals + 1 ? refusedForGood : accepted;
+      };
+      outbox.start();
+      for (const target of ['shop', 'blog'].slice(0, count)) tell(down(target), 'opened');
+      await clock.advance(hour / 2);
+      expect(new Set(email.attempts.map(({ message }) => message.id)).size).toBe(differentIds);
+      expect([...store.states.values()].slice(0, count)).toEqual(Array.from({ length: count }, () => 'sent'));
+    },
+  );
+
   test('takes the end of none with it', async () => {
     outbox.start();
     const open = ['spam', 'shop', 'blog', 'mail'].map(down);
