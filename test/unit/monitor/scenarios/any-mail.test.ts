@@ -4,11 +4,11 @@ import { isAboutUs } from '#monitor/judge/incident.ts';
 import type { DeliveryReceipt } from '#monitor/notify/channel.ts';
 import type { DeliveryPolicy } from '#monitor/notify/delivery-policy.ts';
 import { alone, grouped } from '../../../support/policies.ts';
-import { accepted, type Attempt, hang } from '../../../support/recording-channel.ts';
+import { accepted, type Attempt, hang, refusedForGood } from '../../../support/recording-channel.ts';
 import { seededRandom } from '../../../support/seeded-random.ts';
 import { rule, startScenario, target } from '../../../support/scenario.ts';
 
-// A mail server that puts off, asks for patience, hangs or loses its answers, while incidents begin and end and the program is restarted:
+// A mail server that puts off, asks for patience, refuses for good, hangs or loses its answers, while incidents begin and end and the program is restarted:
 // everybody hears of everything in the end, in its order, and nothing is told twice that was surely heard.
 
 const minute = 60_000;
@@ -87,6 +87,7 @@ async function live(day: Day): Promise<readonly string[]> {
     if (fate < 0.65) return { kind: 'retry', reason: '451 try again' };
     if (fate < 0.8) return { kind: 'retry', reason: '429', afterMs: Math.round(random.next() * 20 * minute) };
     if (fate < 0.9) return { kind: 'retry', reason: 'no answer', isUncertain: true };
+    if (fate < 0.95) return refusedForGood;
     return hang(attempt);
   }
 
@@ -121,8 +122,10 @@ async function live(day: Day): Promise<readonly string[]> {
       const ends = sure.filter((one) => tellsEnds(one.attempt.message.kind) && asOf(one)?.endedAt !== null);
       const ids = (some: readonly Answer[]) => new Set(some.map(({ attempt }) => attempt.message.id)).size;
       const who = `${incident.id} to ${recipient}`;
-      if (sure.length === 0 && lastedMs > afterMs + 2 * minute) faults.push(`${who}: never told`);
-      if (sure.length > 0 && ends.length === 0 && incident.endedAt !== null)
+      // What is over when it is refused for good is given up.
+      const isGivenUp = incident.endedAt !== null && own.some(({ receipt }) => receipt.kind === 'rejected');
+      if (sure.length === 0 && !isGivenUp && lastedMs > afterMs + 2 * minute) faults.push(`${who}: never told`);
+      if (sure.length > 0 && ends.length === 0 && incident.endedAt !== null && !isGivenUp)
         faults.push(`${who}: its end was not told`);
       if (ids(ends) > 1) faults.push(`${who}: its end was told ${ids(ends)} times`);
       const begins = sure.filter((one) => one.attempt.message.kind === 'opened' && asOf(one)?.endedAt === null);
