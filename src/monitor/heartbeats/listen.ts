@@ -89,6 +89,8 @@ export function startListening(target: Target, ports: ListenPorts): PingListener
     const now = clock.now();
     const { last } = heard;
     if (last?.failure?.code !== 'late' || !hasTimeLeft(heard, expected, now)) return;
+    // That a run began since then does not say that it will end.
+    if (heard.at !== null && heard.at > last.dueAt) return;
     const dueAt = Math.max(now, last.dueAt + 1);
     void keep({ ...heard, missedUntil: null, last: { dueAt, failure: null } }, { dueAt, outcome: notLate });
   }

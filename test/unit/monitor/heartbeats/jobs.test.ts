@@ -70,6 +70,18 @@ test('a restart forgets nothing that was heard, and gives everybody a full grace
   expect(scenario.store.incidents.size).toBe(1);
 });
 
+test('a restart while a late job runs at last does not take it for well', async () => {
+  await using scenario = await startScenario({ targets: [job('backup')] });
+  await scenario.play([
+    one(0, [], call('backup', 'ok')),
+    one(60, ['DOWN backup']),
+    one(100, [], call('backup', 'start')),
+    one(105, [], async (running) => running.restart()),
+    one(110, ['RESOLVED backup'], call('backup', 'ok')),
+    one(115),
+  ]);
+});
+
 test('a run that was begun before a restart ends with its whole duration', async () => {
   await using scenario = await startScenario({ targets: [job('backup')] });
   await scenario.play([
