@@ -104,9 +104,11 @@ export function createReader({ source, targets, clock }: ReaderOptions): History
       }
       return all;
     },
-    async incidents({ from = 0, to = clock.now() + 1, target = null, isOpen = null, limit = defaultPage, after }) {
+    async incidents({ from = 0, to = clock.now() + 1, limit = defaultPage, after, ...which }) {
+      const { target = null, isOpen = null, severity, isHeld } = which;
       const cursor = after === undefined ? null : parseCursor(after);
-      const found = source.incidents({ from, to, target, isOpen, after: cursor, limit: limit + 1 });
+      const query = { from, to, target, isOpen, severity, isHeld, after: cursor };
+      const found = source.incidents({ ...query, limit: limit + 1 });
       const incidents = found.slice(0, limit);
       const last = incidents.at(-1);
       return { incidents, next: found.length > limit && last !== undefined ? cursorOf(last) : null };

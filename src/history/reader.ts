@@ -75,6 +75,9 @@ export interface IncidentsQuery extends Partial<TimeSpan> {
   readonly target?: string | undefined;
   /** True for open ones only, false for those that are over only. */
   readonly isOpen?: boolean | undefined;
+  readonly severity?: PastIncident['severity'] | undefined;
+  /** True for those whose notification is suppressed, false for the others. */
+  readonly isHeld?: boolean | undefined;
   /** Default: 50. */
   readonly limit?: number | undefined;
   /** What a page before gave as `next`. */

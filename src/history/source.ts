@@ -57,6 +57,9 @@ export interface HistorySource {
 export interface IncidentQuery extends TimeSpan {
   readonly target: string | null;
   readonly isOpen: boolean | null;
+  readonly severity?: PastIncident['severity'] | undefined;
+  /** Whether their notifications are suppressed. */
+  readonly isHeld?: boolean | undefined;
   /** Only those that come after this one in the list. */
   readonly after: { readonly startedAt: number; readonly id: string } | null;
   readonly limit: number;

@@ -15,7 +15,7 @@ const columns = `incidents.id, target_id AS targetId, rule, started_at AS starte
 /** The incidents that a query asks for, the newest first. */
 export function readIncidents(
   database: Database.Database,
-  { from, to, target, isOpen, after, limit }: IncidentQuery,
+  { from, to, target, isOpen, severity, isHeld, after, limit }: IncidentQuery,
 ): readonly PastIncident[] {
   const rows = database
     .prepare<[object], IncidentRow>(
@@ -23,10 +23,12 @@ export function readIncidents(
        WHERE started_at < :to AND (ended_at IS NULL OR ended_at > :from)
          ${target === null ? '' : 'AND target_id = (SELECT id FROM targets WHERE name = :target)'}
          ${isOpen === null ? '' : isOpen ? 'AND ended_at IS NULL' : 'AND ended_at IS NOT NULL'}
+         ${severity === undefined ? '' : "AND story ->> 'severity' = :severity"}
+         ${isHeld === undefined ? '' : `AND story ->> 'held' IS ${isHeld ? 'NOT NULL' : 'NULL'}`}
          ${after === null ? '' : 'AND (started_at, incidents.id) < (:startedAt, :id)'}
        ORDER BY started_at DESC, incidents.id DESC LIMIT :limit`,
     )
-    .all({ from, to, limit, ...(target === null ? {} : { target }), ...after });
+    .all({ from, to, limit, target, severity, ...after });
   return rows.map(({ target: name, ...row }) => pastOf(incidentOf(name, row)));
 }
 

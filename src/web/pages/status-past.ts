@@ -1,4 +1,5 @@
 import type { HistoryReader } from '#history/reader.ts';
+import type { TimeSpan } from '#history/span.ts';
 import type { Clock } from '#kernel/clock.ts';
 import { dayMs } from '#kernel/units.ts';
 import { monthSpan } from '#kernel/zoned-time.ts';
@@ -22,9 +23,9 @@ export interface PastOutagesOptions {
 
 /** Past incidents of status pages: public, so each span is read at most once in 15 seconds. */
 export interface PastOutages {
-  /** Those of the last 14 days, the newest first, as they were read last: never waits. */
+  /** Those that were open in the last 14 days, the newest first, as they were read last: never waits. */
   latest(page: string): readonly PastOutage[];
-  /** Those that began in a month, `2026-11`, in UTC. */
+  /** Those that were open for a part of a month, `2026-11`, in UTC. */
   ofMonth(page: string, month: string): Promise<readonly PastOutage[]>;
 }
 
@@ -37,20 +38,18 @@ interface ReadSpan {
 export const pastMs = 14 * dayMs;
 const freshMs = 15_000;
 const mostSpans = 200;
-// Of each target.
-const mostIncidents = 100;
+// Of each target; a page shows fewer than its archive.
+const mostLatest = 100;
+const mostOfMonth = 1_000;
 
 export function createPastOutages({ reader, targetsOf, clock, failed }: PastOutagesOptions): PastOutages {
   const spans = new Map<string, ReadSpan>();
 
-  async function read(page: string, from: number, to: number): Promise<readonly PastOutage[]> {
+  async function read(page: string, span: TimeSpan, limit: number): Promise<readonly PastOutage[]> {
     const all: PastOutage[] = [];
     for (const [target, service] of Object.entries(targetsOf(page) ?? {})) {
-      const { incidents } = await reader.incidents({ target, from, to, limit: mostIncidents });
-      for (const { severity, startedAt, endedAt, held } of incidents) {
-        if (severity !== 'critical' || held !== null || startedAt < from || startedAt >= to) continue;
-        all.push({ service, from: startedAt, to: endedAt });
-      }
+      const { incidents } = await reader.incidents({ ...span, target, severity: 'critical', isHeld: false, limit });
+      for (const { startedAt, endedAt } of incidents) all.push({ service, from: startedAt, to: endedAt });
     }
     return all.toSorted((a, b) => b.from - a.from);
   }
@@ -62,7 +61,7 @@ export function createPastOutages({ reader, targetsOf, clock, failed }: PastOuta
       if (known === undefined || now - known.at >= freshMs) {
         const next: ReadSpan = { at: now, outages: known?.outages ?? [] };
         spans.set(page, next);
-        read(page, now - pastMs, now + 1).then((outages) => (next.outages = outages), failed);
+        read(page, { from: now - pastMs, to: now + 1 }, mostLatest).then((outages) => (next.outages = outages), failed);
       }
       return spans.get(page)?.outages ?? [];
     },
@@ -70,8 +69,7 @@ export function createPastOutages({ reader, targetsOf, clock, failed }: PastOuta
       const key = `${page} ${month}`;
       const known = spans.get(key);
       if (known !== undefined && clock.now() - known.at < freshMs) return known.outages;
-      const { from, to } = monthSpan(month, 'UTC');
-      const outages = await read(page, from, to);
+      const outages = await read(page, monthSpan(month, 'UTC'), mostOfMonth);
       for (const oldest of spans.keys()) {
         if (spans.size < mostSpans) break;
         spans.delete(oldest);

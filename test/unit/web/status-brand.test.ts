@@ -102,10 +102,13 @@ test('past incidents are those of the page, critical, not suppressed, under the 
   ];
   const outages = createPastOutages({
     reader: {
-      async incidents({ target, from = 0, to = 0 }) {
+      async incidents({ target, severity, isHeld, from = 0, to = 0 }) {
         reads += 1;
         const found = all.filter((one) => one.target === target && one.startedAt >= from && one.startedAt < to);
-        return { incidents: found, next: null };
+        const isAsked = (one: PastIncident) =>
+          (severity === undefined || one.severity === severity) &&
+          (isHeld === undefined || (one.held !== null) === isHeld);
+        return { incidents: found.filter(isAsked), next: null };
       },
     },
     targetsOf: (name) => (name === 'status' ? page.targets : null),
