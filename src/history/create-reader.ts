@@ -89,7 +89,7 @@ export function createReader({ source, targets, clock }: ReaderOptions): History
       const all: TargetFigures[] = [];
       for (const target of onPage(namesOf(query.of), page, (name) => name)) {
         const figures: HistoryFigures = figuresOf([read(target, query)], cut(query), query.node ?? null);
-        const budget = query.node === undefined ? budgetAt(byName.get(target), figures.to) : null;
+        const budget = query.node === undefined ? budgetAt(byName.get(target), cut(query).to) : null;
         all.push({ target, ...figures, budget });
         await nextTurn();
       }

@@ -1,5 +1,6 @@
 import { statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { expect, onTestFinished, test } from 'vitest';
 import { systemClock } from '#kernel/clock.ts';
 import { isDoubtful } from '#store/open.ts';
@@ -187,6 +188,21 @@ test('a report has the budget of the calendar month that its own month ends in',
   // In Berlin the first of April is two hours old by then.
   expect(await budgetOf('UTC')).toMatchObject({ over_seconds: 30 * 86_400, spent_seconds: 60, left: 1 - 60 / 2_592 });
   expect((await run('history', 'shop')).out).toContain(' left of 99.9% over month in Europe/Berlin: ');
+});
+
+test('a report has the budget of its own month also if only whole days of UTC are retained of it', async () => {
+  const { run, folder } = await past(
+    { '2026-02-28T22:58:00Z': 'down', '2026-03-20T12:00:00Z': 'down', '2026-03-31T22:00:00Z': 'down' },
+    '99.9% over month in Europe/Berlin',
+  );
+  using database = new DatabaseSync(join(folder, 'watchpost.db'));
+  const mark = database.prepare('INSERT OR REPLACE INTO marks (name, value) VALUES (?, ?)');
+  for (const name of ['days_until', 'hours_until', 'hours_from', 'results_from'])
+    mark.run(name, Date.parse('2026-05-01T00:00:00Z'));
+  const { out } = await run('report', '--month', '2026-03', '--timezone', 'Europe/Berlin', '--json');
+  const [shop] = JSON.parse(out).targets.filter((one: { target: string }) => one.target === 'shop');
+  expect([shop.from, shop.to]).toEqual(['2026-02-28T00:00:00.000Z', '2026-04-01T00:00:00.000Z']);
+  expect(shop.budget).toMatchObject({ over_seconds: 743 * 3_600, spent_seconds: 60 });
 });
 
 test.each([
