@@ -42,7 +42,7 @@ export function openSubscriptions({ store, inForce, clock, random, log }: Subscr
       );
     const notes = store.notes().filter((note) => note.page === name && note.createdAt >= since);
     return [
-      ...incidents.flatMap(({ id, target, startedAt, openedAt, endedAt }): readonly PageEvent[] => {
+      ...incidents.flatMap(({ id, target, startedAt, openedAt, endedAt, closing }): readonly PageEvent[] => {
         const incident = { service: targets[target] ?? target, from: startedAt };
         const began: PageEvent = {
           name: `${id} began`,
@@ -50,7 +50,9 @@ export function openSubscriptions({ store, inForce, clock, random, log }: Subscr
           news: { kind: 'began', ...incident, to: null },
         };
         if (endedAt === null) return [began];
-        return [began, { name: `${id} ended`, at: endedAt, news: { kind: 'ended', ...incident, to: endedAt } }];
+        const isClosed = closing !== null && closing !== 'recovered' ? { isClosed: true as const } : {};
+        const ended = { kind: 'ended', ...incident, to: endedAt, ...isClosed } as const;
+        return [began, { name: `${id} ended`, at: endedAt, news: ended }];
       }),
       ...notes.map(({ id, words, stage, createdAt: at }) => ({
         name: `note ${id}`,

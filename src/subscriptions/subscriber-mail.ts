@@ -62,6 +62,8 @@ function lineOf(one: SubscriptionNews, language: VisitorLanguage): string {
     case 'began':
       return language.say('mailBegan', { service: one.service, time: language.time(one.from) });
     case 'ended': {
+      if (one.isClosed === true)
+        return language.say('mailClosed', { service: one.service, time: language.time(one.from) });
       const duration = language.duration(Math.max(0, (one.to ?? one.from) - one.from));
       return language.say('mailEnded', { service: one.service, duration });
     }

@@ -19,7 +19,15 @@ type IncidentStage = 'investigating' | 'identified' | 'monitoring' | 'resolved';
 /** What a mail says, without a language. */
 export type SubscriptionNews =
   | { readonly kind: 'confirm' }
-  | { readonly kind: 'began' | 'ended'; readonly service: string; readonly from: number; readonly to: number | null }
+  | { readonly kind: 'began'; readonly service: string; readonly from: number; readonly to: null }
+  | {
+      readonly kind: 'ended';
+      readonly service: string;
+      readonly from: number;
+      readonly to: number | null;
+      /** Set if its check was changed while it was down, so that nothing says that it works again. */
+      readonly isClosed?: true;
+    }
   | { readonly kind: 'note'; readonly words: string; readonly stage?: IncidentStage | null; readonly at: number };
 
 /** An event of a page whose mails were written. */

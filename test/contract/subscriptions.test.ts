@@ -56,8 +56,11 @@ const news = (over: SubscriptionStore = store) =>
   });
 
 function happened(kind: 'began' | 'ended', service: string, from = clock.now()): void {
-  const to = kind === 'ended' ? clock.now() : null;
-  events.push({ name: `${service} ${from} ${kind}`, at: clock.now(), news: { kind, service, from, to } });
+  const news =
+    kind === 'ended'
+      ? ({ kind, service, from, to: clock.now() } as const)
+      : ({ kind, service, from, to: null } as const);
+  events.push({ name: `${service} ${from} ${kind}`, at: clock.now(), news });
 }
 
 const mails = () => store.dueMails(clock.now(), 1_000);

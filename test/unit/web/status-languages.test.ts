@@ -187,6 +187,7 @@ function mailsIn(language: VisitorLanguage): string {
     [
       { kind: 'ended', service: '(1)', from, to },
       { kind: 'note', words: '(note)', at: now },
+      { kind: 'ended', service: '(1)', from, to, isClosed: true },
     ],
   ];
   const mails = news.map((one) => {
