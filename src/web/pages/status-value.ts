@@ -3,7 +3,7 @@ import type { Board } from '../state/board.ts';
 import type { Notes } from '../state/notes.ts';
 import type { PastKeeper } from './past.ts';
 import { type PastOutages, pastMs } from './status-past.ts';
-import { serviceOf, type StatusValue } from './status.ts';
+import { type PlannedMaintenance, serviceOf, type StatusService, type StatusValue } from './status.ts';
 import { pastThreads } from './status-threads.ts';
 
 /** The configured status pages by name. */
@@ -59,24 +59,30 @@ export function readStatus({ board, past, pages, notes, ahead, outages, clock }:
       const target = live.get(name);
       return serviceOf(shown, name, target, target === undefined ? null : past.of(target));
     });
-    const maintenance = ahead()
-      .map(({ targets, from, to }) => ({
-        from,
-        to,
-        services: services.flatMap((one) => (targets === 'all' || targets.includes(one.target) ? [one.name] : [])),
-      }))
-      .filter((one) => one.services.length > 0)
-      .slice(0, mostAhead);
     return {
       title: page.title,
       canSubscribe: page.subscribe === true,
       services,
       notes: current,
       pastNotes: pastThreads(notes.since(name, now - pastMs), current),
-      maintenance,
+      maintenance: maintenanceOf(ahead(), services),
       groups: Object.entries(page.groups).map(([heading, targets]) => ({ name: heading, targets })),
       outages: outages.latest(name),
       now,
     };
   };
+}
+
+/** What of these windows the page shows: those at the same time as one, for the calendar and the feed name them by it. */
+function maintenanceOf(windows: readonly Window[], services: readonly StatusService[]): readonly PlannedMaintenance[] {
+  const spans = Map.groupBy(windows, ({ from, to }) => `${from} ${to}`);
+  return [...spans.values()]
+    .flatMap((together) => {
+      const includes = (target: string) =>
+        together.some(({ targets }) => targets === 'all' || targets.includes(target));
+      const names = services.flatMap(({ name, target }) => (includes(target) ? [name] : []));
+      const [first] = together;
+      return first === undefined || names.length === 0 ? [] : [{ from: first.from, to: first.to, services: names }];
+    })
+    .slice(0, mostAhead);
 }

@@ -10,7 +10,7 @@ import { eventually } from '../support/program.ts';
 import { incident, openAt, round, tempFolder } from '../support/store.ts';
 import { tcpServer } from '../support/tcp-servers.ts';
 
-// What visitors of a status page read about the past, from the whole daemon over a history that it finds.
+// What visitors of a status page read, from the whole daemon, in part over a history that it finds.
 
 interface StatusAnswer {
   readonly incidents: readonly { readonly service: string; readonly from: string; readonly to: string | null }[];
@@ -68,4 +68,37 @@ test('a status page leaves out no outage because of other incidents, nor one tha
   // The long one went on for some days of these months.
   for (const at of [began.long, now - 15 * dayMs])
     expect(await archive(at)).toContain('Payments was not working for 39 days');
+});
+
+test('two targets in maintenance at the same time are in the feed and the calendar of a status page', async () => {
+  await using stack = new AsyncDisposableStack();
+  const folder = stack.use(tempFolder());
+  const server = stack.use(await tcpServer((socket) => socket.end()));
+  const at = Math.ceil(systemClock.now() / hourMs) * hourMs + dayMs;
+  const written = (moment: number) => `${new Date(moment).toISOString().slice(0, 16)}Z`;
+  const span = { from: written(at), to: written(at + hourMs) };
+  const target = { check: 'tcp', host: `127.0.0.1:${server.port}` };
+  const config = {
+    data: 'watchpost.db',
+    http: { listen: '127.0.0.1:0' },
+    targets: { shop: target, mail: target },
+    maintenance: [
+      { targets: ['shop'], ...span },
+      { targets: ['mail'], ...span },
+    ],
+    pages: { status: { title: 'Example', targets: { shop: 'Web shop', mail: 'Mail' } } },
+  };
+  const daemon = stack.use(await startDaemonIn(folder.path, JSON.stringify(config), { renewal: renewalTimes }));
+  const read = async (path: string) => (await fetch(`http://127.0.0.1:${daemon.web.addr().port}${path}`)).text();
+  // Programs take two entries of one id for the same one.
+  const calendar = await read('/status.ics');
+  const ids = [...calendar.matchAll(/^UID:(.*)$/gm)].map(([, id]) => id);
+  expect(ids).toEqual([...new Set(ids)]);
+  expect(calendar).toContain('Web shop');
+  expect(calendar).toContain('Mail');
+  const feed = await read('/status.atom');
+  const entries = [...feed.matchAll(/<entry><id>([^<]*)<\/id>/g)].map(([, id]) => id);
+  expect(entries).toEqual([...new Set(entries)]);
+  expect(feed).toContain('Web shop');
+  expect(feed).toContain('Mail');
 });
