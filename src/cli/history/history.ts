@@ -119,16 +119,7 @@ function cellsOf(
 }
 
 function csvOf(parts: readonly FiguresPart[]): string {
-  const columns = [
-    'part',
-    'from',
-    'to',
-    'uptime',
-    'down_seconds',
-    'unknown_seconds',
-    'maintenance_seconds',
-    'excluded_seconds',
-  ];
+  const columns = ['part', 'from', 'to', 'uptime', 'down_seconds', 'unknown_seconds', 'maintenance_seconds'];
   const more = ['up', 'down', 'unknown', 'late', 'min', 'mean', 'p50', 'p95', 'p99', 'max', 'excluded_seconds'];
   const lines = parts.map(([name, { from, to, uptime, time, answers, latency }]) =>
     csvLine([

@@ -96,6 +96,28 @@ test('history shows steps, nodes, one node, JSON and CSV', async () => {
   expect(us1).toMatchObject({ target: 'shop', seconds: null, answers: { up: 9, down: 2 }, latency: { max: 0.2 } });
 });
 
+test('each value of a table for programs is in the column of its name', async () => {
+  const { run } = await past();
+  const columnsOf = (csv: string) => {
+    const [names = [], ...rows] = csv.split('\n').map((line) => line.split(','));
+    const [row = []] = rows;
+    expect(row).toHaveLength(names.length);
+    expect(names).toEqual([...new Set(names)]);
+    return Object.fromEntries(names.map((name, index) => [name, row[index]]));
+  };
+  const textOf = (values: object) => Object.fromEntries(Object.entries(values).map(([name, one]) => [name, `${one}`]));
+  const asked = ['history', 'shop', '--since', '1h', '--until', '1m', '--by', 'week'];
+  const [part] = JSON.parse((await run(...asked, '--json')).out).parts;
+  const row = columnsOf((await run(...asked, '--csv')).out);
+  expect(row).toMatchObject(textOf(part.answers));
+  expect(row).toMatchObject({ excluded_seconds: '0', max: String(part.latency?.max ?? '') });
+  const node = columnsOf((await run('history', 'shop', '--by', 'node', '--csv')).out);
+  expect(node).toMatchObject({ part: 'de1', up: '9', down: '2', excluded_seconds: '' });
+  const [target] = JSON.parse((await run('report', '--json')).out).targets;
+  const reported = columnsOf((await run('report', '--format', 'csv')).out);
+  expect(reported).toMatchObject({ target: target.target, up: `${target.answers.up}`, excluded_seconds: '0' });
+});
+
 test('a report of this month has every target, the worst first, in four forms', async () => {
   const { run } = await past();
   const month = new Date(systemClock.now() - 10 * minute).toISOString().slice(0, 7);
