@@ -68,12 +68,13 @@ const mostPast = 2_000;
 // How long a thread stands after it was resolved.
 const resolvedMs = dayMs;
 
-/** Whether a note stands: it has not ended, and its thread was not resolved a day ago. */
+/** Whether a note stands: it has not ended, and neither has its thread, a day after it was resolved or with the note that says so. */
 function isCurrent({ id, thread, endsAt }: StatusNote, all: readonly StatusNote[], now: number): boolean {
   if (endsAt !== null && endsAt <= now) return false;
   const root = thread ?? id;
   const last = all.findLast((one) => one.id === root || one.thread === root);
-  return last?.stage !== 'resolved' || now - last.createdAt < resolvedMs;
+  if (last?.stage !== 'resolved') return true;
+  return now < Math.min(last.endsAt ?? Number.POSITIVE_INFINITY, last.createdAt + resolvedMs);
 }
 
 export function createNotes({ store, clock, random, pages }: NotesOptions): Notes {

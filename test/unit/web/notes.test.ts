@@ -100,6 +100,19 @@ test('a thread stands for a day after it was resolved, then it is one of the pas
   expect([standing(), past()]).toEqual([[again.id, last.id, first.id], []]);
 });
 
+test('a thread does not go back to what stood before it was resolved if the last note ends earlier than after a day', async () => {
+  const { clock, notes } = open();
+  const all = notes();
+  const draft = { page: 'status', words: 'Slow.', endsAt: null };
+  const first = all.post({ ...draft, stage: 'investigating' });
+  const last = all.post({ ...draft, stage: 'resolved', thread: first.id, endsAt: clock.now() + 60_000 });
+  await clock.advance(59_999);
+  expect(all.list('status').map(({ id }) => id)).toEqual([last.id, first.id]);
+  await clock.advance(1);
+  expect(all.list('status')).toEqual([]);
+  expect(pastThreads(all.since('status', 0), all.list('status'))).toEqual([last, first]);
+});
+
 test('two thousand notes that are over are kept, and the oldest go first', async () => {
   const { clock, rows, notes } = open();
   for (let number = 0; number < 2_050; number += 1)
