@@ -74,8 +74,10 @@ export function statusSentence({ services: all }: Pick<StatusValue, 'services'>,
   if (down.length > 0) return language.say('down', { count: down.length, names: language.list(down) });
   if (services.some(({ status }) => status === 'partial')) return language.say('partial');
   if (services.every(({ status }) => status === 'unknown')) return language.say('unknown');
-  if (services.some(({ status }) => status === 'unknown')) return language.say('someUnknown');
-  return language.say(services.some(({ status }) => status === 'maintenance') ? 'inMaintenance' : 'up');
+  const isMaintained = services.some(({ status }) => status === 'maintenance');
+  if (services.some(({ status }) => status === 'unknown'))
+    return language.say(isMaintained ? 'someUnknownInMaintenance' : 'someUnknown');
+  return language.say(isMaintained ? 'inMaintenance' : 'up');
 }
 
 const mostNames = 3;
@@ -92,9 +94,9 @@ const stateKeys = {
   waiting: 'stateWaiting',
 } as const satisfies Readonly<Record<ShownState, TextKey>>;
 
-/** The worst state of all services. */
+/** The worst state of all services. What is unknown may be down. */
 export function worstStatus({ services }: Pick<StatusValue, 'services'>): ShownState {
-  const order: readonly ShownState[] = ['down', 'partial', 'up', 'maintenance', 'unknown', 'waiting'];
+  const order: readonly ShownState[] = ['down', 'partial', 'unknown', 'up', 'maintenance', 'waiting'];
   return order.find((one) => services.some(({ status }) => status === one)) ?? 'unknown';
 }
 

@@ -117,6 +117,7 @@ const circumstances = [
   states.map(serviceIn),
   ...states.map((one) => [serviceIn(one, 1)]),
   [serviceIn('up', 1), serviceIn('unknown', 2)],
+  [serviceIn('maintenance', 1), serviceIn('unknown', 2)],
   Array.from({ length: 4 }, (_, index) => serviceIn('down', index)),
 ].map(valueOf);
 
