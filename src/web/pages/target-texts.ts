@@ -190,7 +190,7 @@ export const incidentTexts = {
   began: 'First failing round',
   ownBegan: 'Began',
   opened: 'Opened',
-  ended: 'Time',
+  ended: 'Ended',
   open: 'still open',
   held: 'Held back',
   acknowledged: 'Acknowledged',

@@ -85,6 +85,7 @@ test('a post-mortem is Markdown in which text of a target is no markup', () => {
     'https://status.example.com/incidents/shop/down/1',
   );
   expect(text).toContain('# shop was down for 10m: status 500 \\| \\<b\\>oops\\</b\\> from 1 of 1 node');
+  expect(text).toContain('\n- **Ended**: 2026-01-01 12:10:00 UTC\n');
   expect(text).toContain('- 2026-01-01 12:01:30 UTC (+28s) notification could not be sent to');
   expect(text).toContain('| de1, Frankfurt | down | a \\| b |');
   expect(text).toContain('[shop/down/1](https://status.example.com/incidents/shop/down/1)');
