@@ -58,6 +58,8 @@ export interface ChartValue {
   readonly stepMs: number;
   readonly lines: readonly ChartLine[];
   readonly events: readonly ChartEvent[];
+  /** Whether there were more events than these. */
+  readonly hasMoreEvents: boolean;
   readonly bands: PercentileBands | null;
 }
 
@@ -131,14 +133,14 @@ function markOf({ kind, words }: ChartEvent, x: number): Markup {
 }
 
 /** What happened in the span, in words: the newest first. */
-export function eventList({ events }: ChartValue): Markup {
+export function eventList({ events, hasMoreEvents }: Pick<ChartValue, 'events' | 'hasMoreEvents'>): Markup {
   const marks = events.filter((event) => !isShade(event)).toSorted((a, b) => b.from - a.from);
   if (marks.length === 0) return html`<p class="small soft">${texts.target.noEvents}</p>`;
   const items = marks.map(
     ({ from, kind, words, href }) =>
       html`<li>${moment(from)} <span class="event e-${kind}">${href === undefined ? foreign(words) : html`<a href="${href}">${foreign(words)}</a>`}</span></li>`,
   );
-  return html`<details><summary>${texts.target.events(marks.length)}</summary><ol class="times small">${items}</ol></details>`;
+  return html`<details><summary>${texts.target.events(marks.length, hasMoreEvents)}</summary><ol class="times small">${items}</ol></details>`;
 }
 
 type MeasuredPoint = ChartPoint & { readonly p50: number; readonly p95: number };

@@ -57,7 +57,7 @@ export async function chartOf(
     bandsOf === null ? null : await bandsIn(reader, { of, from, to, stepMs: all.stepMs }, nodes, bandsOf.node);
   const periods = await reader.periods(name, { from, to });
   const exclusions = await reader.exclusions({ target: name, from, to });
-  const { incidents } = await reader.incidents({ target: name, from, to, limit: mostMarks });
+  const { incidents, next } = await reader.incidents({ target: name, from, to, limit: mostMarks });
   const changes = changesOf(name).filter(
     (one, index, all) => one.at >= from && one.at < to && isOther(one, all.slice(index + 1)),
   );
@@ -68,6 +68,7 @@ export async function chartOf(
     stepMs: all.stepMs,
     lines,
     events: [...shadesOf(periods, exclusions, span), ...marks.slice(0, mostMarks)],
+    hasMoreEvents: next !== null || marks.length > mostMarks,
     bands,
   };
 }

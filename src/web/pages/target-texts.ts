@@ -103,7 +103,10 @@ export const targetTexts = {
     answers: 'other answers',
   },
   cameLate: (answers: number) => `${count(answers, 'answer')} came late`,
-  events: (events: number) => `${count(events, 'event')} in this span`,
+  events: (events: number, hasMore: boolean) =>
+    hasMore
+      ? `More than ${count(events, 'event')} in this span, ${events} of which are shown`
+      : `${count(events, 'event')} in this span`,
   noEvents: 'No incident, reload or other event in this span.',
   certificates: 'Certificate',
   answersSeen: 'Answers',

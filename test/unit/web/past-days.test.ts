@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { TargetChange } from '#history/changes.ts';
 import type { HistoryFigures, HistoryReader, TargetBudget } from '#history/reader.ts';
 import { noTime } from '#history/verdict-periods.ts';
-import { latencyChart, type ChartPoint } from '#web/pages/chart.ts';
+import { eventList, latencyChart, type ChartPoint } from '#web/pages/chart.ts';
 import { chartOf } from '#web/pages/history-values.ts';
 import { createPastKeeper, pastNow } from '#web/pages/past.ts';
 import { KeptVotes } from '#web/state/kept-votes.ts';
@@ -229,6 +229,34 @@ test('marks of a chart lie within its span', async () => {
     span,
   );
   expect(events.map((event) => event.from)).toEqual([to - 1, from]);
+});
+
+test.each([
+  { incidents: 100, says: '100 events in this span' },
+  { incidents: 101, says: 'More than 100 events in this span, 100 of which are shown' },
+])('the list below a chart says how many of $incidents incidents it has', async ({ incidents, says }) => {
+  const to = Date.parse('2026-01-01T12:00:00Z');
+  const from = to - 90 * day;
+  const all = Array.from({ length: incidents }, (_, index) => {
+    const startedAt = to - (index + 1) * hour;
+    return { id: `${index}`, startedAt, word: 'DOWN', cause: 'refused' };
+  });
+  const reader: Record<string, unknown> = {
+    exclusions: async () => [],
+    series: async () => ({ from, to, stepMs: day, parts: [] }),
+    byNode: async () => [],
+    periods: async () => [],
+    incidents: async ({ limit }: { limit: number }) => ({
+      incidents: all.slice(0, limit),
+      next: all.length > limit ? 'more' : null,
+    }),
+  };
+  const chart = await chartOf(
+    { reader: reader as unknown as HistoryReader, changesOf: () => [] },
+    { name: 'shop', everyMs: 60_000 },
+    { name: '90d', from, to },
+  );
+  expect(String(eventList(chart))).toContain(`<summary>${says}</summary>`);
 });
 
 test('a gap stays a gap in the line and in the band of a chart', () => {
