@@ -1,8 +1,10 @@
 import { createHash } from 'node:crypto';
 import { singleLine } from '#kernel/text.ts';
+import { dayMs } from '#kernel/units.ts';
 import type { VisitorLanguage } from '#languages/language.ts';
 import { html } from './markup.ts';
 import { stateIn, type StatusValue } from './status.ts';
+import { pastMs } from './status-past.ts';
 import type { StatusPlace } from './status-place.ts';
 import { texts } from './texts.ts';
 
@@ -13,10 +15,14 @@ const markOf = (target: string) => createHash('sha256').update(target).digest('h
 export function feedOf(value: StatusValue, language: VisitorLanguage, { url, feedUrl }: StatusPlace): string {
   const troubled = value.services.filter(({ status }) => status !== 'up' && status !== 'waiting');
   const times = [
+    // What is over is known for so long: nothing that came before can be the last change.
+    Math.floor((value.now - pastMs) / dayMs) * dayMs,
     ...troubled.flatMap(({ since }) => (since === null ? [] : [since])),
     ...value.notes.map(({ createdAt }) => createdAt),
+    ...value.outages.map(({ from, to }) => to ?? from),
+    ...value.pastNotes.map(({ createdAt, endsAt }) => Math.min(endsAt ?? createdAt, value.now)),
   ];
-  const updated = new Date(Math.max(0, ...times)).toISOString();
+  const updated = new Date(Math.max(...times)).toISOString();
   const notes = value.notes.map(({ id, words: text, createdAt, stage }) => {
     const at = new Date(createdAt).toISOString();
     const words = stage === null ? text : `${language.say(stage)}: ${text}`;
