@@ -80,7 +80,7 @@ export function createBoard({ clock, watched, openIncidents }: BoardOptions): Bo
     const isStale = dueAt !== null && heldUntil < clock.now();
     return new SeenTarget(target, entry, {
       status: isStale ? 'unknown' : status,
-      since: isStale ? heldUntil : downSince(status, since, incidents),
+      since: isStale && status !== 'unknown' ? heldUntil : downSince(status, since, incidents),
       firstDueAt: dueAt === null && since === null ? firstDueOf(target) : undefined,
       incidents,
     });

@@ -43,3 +43,24 @@ test('of a target that comes back after it was taken out nothing is known at fir
   expect(board.target('shop')).toMatchObject({ status: 'unknown', recent: [] });
   expect(board.since(0).targets).toEqual([]);
 });
+
+test('what was unknown before its last round holds no longer stays unknown since then, over a start too', async () => {
+  const clock = new FakeClock(new Date(start + 5 * minute).toISOString());
+  const open = () => createBoard({ clock, watched: () => [watchedShop], openIncidents: () => [] });
+  const board = open();
+  const see = (status: 'up' | 'unknown', at: number) =>
+    board.roundDone('shop', { dueAt: start + at * minute, votes: [], verdict: { status }, inMaintenance: false });
+  see('up', 1);
+  see('unknown', 2);
+  see('unknown', 3);
+  await clock.advance(3 * watchedShop.holdsMs);
+  expect(board.target('shop')).toMatchObject({ status: 'unknown', since: start + 2 * minute });
+  // The history says since when.
+  const next = open();
+  const round = { dueAt: start + minute, status: 'up', votes: [] } as const;
+  const stored = { name: 'shop', check: 'tcp', host: 'shop:80', labels: {}, objective: null, inMaintenance: false };
+  next.seed([{ ...stored, status: 'unknown', since: start + 3 * minute, round, incidents: [] }]);
+  expect(next.target('shop')).toMatchObject({ status: 'unknown', since: start + 3 * minute });
+  see('up', 4);
+  expect(board.target('shop')).toMatchObject({ status: 'unknown', since: start + 4 * minute + watchedShop.holdsMs });
+});
