@@ -83,15 +83,21 @@ type ReportRow = TargetFigures & { readonly incidents: number };
 
 const columns = ['target', 'up', 'down', 'incidents', 'answers', 'mean', 'p95', 'p99', 'budget left'];
 
-function headOf(month: string, rows: readonly ReportRow[], incidents: number): string {
+function headOf(month: string, rows: readonly ReportRow[], all: number): string {
   const targets = countOf(rows.length, 'target');
+  const incidents = rows.reduce((sum, row) => sum + row.incidents, 0);
+  const others = all - incidents;
+  const more =
+    others === 0
+      ? ''
+      : `; ${others} more ${others === 1 ? 'incident was' : 'incidents were'} of targets that are not configured now or of Watchpost itself`;
   if (isEmpty(rows)) return `${month}: ${targets}, none watched in that month`;
   const time = rows.reduce((sum, one) => sum + (one.time?.down ?? 0), 0);
   const waiting = rows.filter(({ verdictsFrom }) => verdictsFrom !== null).length;
   const known = time === 0 ? 'never down' : `down for ${describeDuration(time)} in all`;
   const down = waiting > 0 && time === 0 ? 'downtime not known yet' : known;
   const note = waiting === 0 ? '' : `; after an update, older rounds of ${waiting} of them still wait for verdicts`;
-  return `${month}: ${targets}, ${countOf(incidents, 'incident')}, ${down}${note}`;
+  return `${month}: ${targets}, ${countOf(incidents, 'incident')}, ${down}${note}${more}`;
 }
 
 // An hour or a day of UTC that a month begins or ends in counts as a whole if nothing finer is retained.

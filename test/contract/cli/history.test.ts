@@ -160,6 +160,21 @@ test.each([1, 1_234])('a report counts all incidents of a month: %i', async (cou
   expect(out).toMatch(new RegExp(`^shop .* ${count} `, 'm'));
 });
 
+test('the heading of a report counts the incidents of its targets, and says how many others there were', async () => {
+  const { run, folder } = await past({ '2026-03-10T11:00:00Z': 'up' });
+  const at = Date.parse('2026-03-10T12:00:00Z');
+  const store = openAt(join(folder, 'watchpost.db'), systemClock);
+  const stored = ['shop', 'removed', 'own connectivity'].map(async (target) =>
+    store.record(round(target, at, { incidents: [incident(target, at, { endedAt: at + minute })] })),
+  );
+  await Promise.all(stored);
+  await store.close();
+  const { out } = await run('report', '--month', '2026-03');
+  expect(out.split('\n')[0]).toBe(
+    '2026-03: 2 targets, 1 incident, never down; 2 more incidents were of targets that are not configured now or of Watchpost itself',
+  );
+});
+
 test('a report of a month in a time zone has what happened from its first midnight to its last there', async () => {
   // The last minutes of February, of March and the first ones of April, in Berlin: summer time begins in between.
   const { run } = await past({
