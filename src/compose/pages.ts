@@ -24,6 +24,7 @@ import type { Subscriptions } from '#subscriptions/subscriptions.ts';
 import type { Board } from '#web/state/board.ts';
 import { targetsByNode } from '#web/state/states.ts';
 import { overviewEvents, stateEvents } from '#web/live/events.ts';
+import { followBoard } from '#web/live/follow-board.ts';
 import { statusEvents } from '#web/live/status-events.ts';
 import { createNotes, type Notes, type NoteStore } from '#web/state/notes.ts';
 import { createStream } from '#web/streams.ts';
@@ -224,7 +225,11 @@ function monitorPages(
 ) {
   const map = () => mapPart(checking.statuses(), assets);
   const overload = () => shownOverload(checking);
-  const stream = { clock, version: () => board.version, onChange: (listener: () => void) => board.onChange(listener) };
+  const stream = {
+    clock,
+    version: () => board.version,
+    onChange: (listener: () => void) => followBoard(board, clock, listener),
+  };
   const overview = overviewEvents({ board, past, map, reload: () => reloads()[0] ?? null, overload, clock });
   const overviewStream = createStream({ ...stream, since: overview.since });
   return monitorRoutes({

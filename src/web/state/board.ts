@@ -22,6 +22,8 @@ export interface Board {
   targets(): readonly LiveTarget[];
   target(name: string): LiveTarget | null;
   openIncidents(): readonly Incident[];
+  /** Looks for targets whose last round holds no longer: they change once. */
+  noteOver(): void;
   /** Something changed that pages show beside targets and incidents. */
   touch(): void;
   /** Counts changes; never falls, not by a restart either. */
@@ -96,6 +98,7 @@ export function createBoard({ clock, watched, openIncidents }: BoardOptions): Bo
       entry.status = status;
       keepChange(entry, status, dueAt);
       entry.dueAt = dueAt;
+      entry.isOver = false;
       entry.rounds += 1;
       keepRound(entry, dueAt, votes);
       entry.version = changed();
@@ -127,6 +130,17 @@ export function createBoard({ clock, watched, openIncidents }: BoardOptions): Bo
       return found === undefined ? null : liveOf(found, byTarget());
     },
     openIncidents,
+    noteOver() {
+      const now = clock.now();
+      const over = watched().flatMap(({ name, holdsMs }) => {
+        const entry = entries.get(name);
+        const isNew = entry !== undefined && !entry.isOver && entry.dueAt !== null && entry.dueAt + holdsMs < now;
+        return isNew ? [entry] : [];
+      });
+      if (over.length === 0) return;
+      changed();
+      for (const entry of over) Object.assign(entry, { isOver: true, version });
+    },
     touch: () => void changed(),
     get version() {
       return version;

@@ -8,6 +8,8 @@ export interface Entry {
   status: ShownStatus;
   since: number | null;
   dueAt: number | null;
+  /** Whether those who follow know that the last round holds no longer. */
+  isOver: boolean;
   changes: readonly StateChange[];
   readonly votes: KeptVotes;
   /** The middle time of each of the last rounds; NaN for none: a list with null in it would hold every number as an object. */
@@ -27,6 +29,7 @@ export function entryOf(entries: Map<string, Entry>, name: string): Entry {
     status: 'unknown',
     since: null,
     dueAt: null,
+    isOver: false,
     changes: [],
     votes: new KeptVotes(),
     recent: [],

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Incident } from '#monitor/judge/incident.ts';
+import { followBoard } from '#web/live/follow-board.ts';
 import { createBoard } from '#web/state/board.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 import { incident, start } from '../../support/store.ts';
@@ -63,4 +64,31 @@ test('what was unknown before its last round holds no longer stays unknown since
   expect(next.target('shop')).toMatchObject({ status: 'unknown', since: start + 3 * minute });
   see('up', 4);
   expect(board.target('shop')).toMatchObject({ status: 'unknown', since: start + 4 * minute + watchedShop.holdsMs });
+});
+
+test('those who follow the board learn that the last round of a target holds no longer, once and without another round', async () => {
+  const clock = new FakeClock(new Date(start).toISOString());
+  const watched = [watchedShop, { ...watchedShop, name: 'mail', holdsMs: 2 * watchedShop.holdsMs }];
+  const board = createBoard({ clock, watched: () => watched, openIncidents: () => [] });
+  const see = (name: string) =>
+    board.roundDone(name, { dueAt: clock.now(), votes: [], verdict: { status: 'up' }, inMaintenance: false });
+  for (const { name } of watched) see(name);
+  const seen: string[][] = [];
+  let last = board.version;
+  const following = followBoard(board, clock, () =>
+    clock.after(1, () => {
+      seen.push([...board.since(last).targets]);
+      last = board.version;
+    }),
+  );
+  await clock.advance(watchedShop.holdsMs + minute);
+  expect(seen).toEqual([['shop']]);
+  expect(board.target('shop')?.status).toBe('unknown');
+  await clock.advance(watchedShop.holdsMs);
+  expect(seen).toEqual([['shop'], ['mail']]);
+  see('shop');
+  await clock.advance(watchedShop.holdsMs + minute);
+  expect(seen).toEqual([['shop'], ['mail'], ['shop'], ['shop']]);
+  following[Symbol.dispose]();
+  expect(clock.pending).toBe(0);
 });
