@@ -1,6 +1,6 @@
 import { userAgent } from '#kernel/version.ts';
 import { isHeaderText } from '../http/header-text.ts';
-import { authorityOf, type HopRequest, type RedirectTarget, targetOf } from '../http/redirect.ts';
+import { authorityOf, type HopRequest, type RedirectTarget, targetOf, targetOfUrl } from '../http/redirect.ts';
 import type { FlowStep } from './spec.ts';
 import { filled, filledBody, filledUrl } from './template.ts';
 
@@ -10,8 +10,7 @@ export function requestOf(step: FlowStep, base: string, values: ReadonlyMap<stri
   if (!URL.canParse(url, base)) return 'its address is no URL';
   const parsed = new URL(url, base);
   if (parsed.username !== '' || parsed.password !== '') return 'its address has a user name or password';
-  parsed.hash = '';
-  const target = targetOf(parsed.href);
+  const target = targetOfUrl(parsed);
   if (typeof target === 'string') return `its address ${target}`;
   const headers: Record<string, string> = { 'user-agent': userAgent, accept: '*/*', 'accept-encoding': 'identity' };
   for (const [name, template] of Object.entries(step.headers)) {

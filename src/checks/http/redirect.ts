@@ -40,6 +40,12 @@ export function targetOf(url: string): RedirectTarget | string {
   return { secure, name, port: port ?? defaultPort(secure), path: escapePath(path ?? '/') };
 }
 
+/** Where a URL that a server has given leads, however long it is, or why it leads nowhere. Its fragment and credentials are left out. */
+export function targetOfUrl(url: URL): RedirectTarget | string {
+  const origin = targetOf(`${url.protocol}//${url.host}`);
+  return typeof origin === 'string' ? origin : { ...origin, path: `${url.pathname}${queryOf(url)}` };
+}
+
 /** The URL of a target in its shortest form. */
 export function urlOf(target: RedirectTarget): string {
   return `${target.secure ? 'https' : 'http'}://${authorityOf(target)}${target.path}`;
@@ -63,11 +69,12 @@ export function followRedirect(
   if (limit === 0 || !redirectStatuses.has(status) || location === undefined) return { kind: 'final' };
   if (visited.size > limit) return refused(`more than ${limit} redirects`);
   const base = urlOf(request.target);
-  if (!URL.canParse(location, base)) return refused(`redirect to an invalid URL: ${location}`);
-  const url = new URL(location, base);
+  const escaped = escapeBytes(location);
+  if (!URL.canParse(escaped, base)) return refused(`redirect to an invalid URL: ${location}`);
+  const url = new URL(escaped, base);
   if (url.username !== '' || url.password !== '') return refused('redirect to a URL with a user name or password');
   url.hash = '';
-  const target = targetOf(url.href);
+  const target = targetOfUrl(url);
   if (typeof target === 'string') return refused(`redirect to ${url.href}: it ${target}`);
   if (request.target.secure && !target.secure) return refused(`redirect from https to ${urlOf(target)}`);
   const next = redirected(request, status, target);
@@ -114,4 +121,14 @@ function defaultPort(secure: boolean): number {
 // The parser of endpoints lets letters of all scripts pass; on the wire they are escaped as UTF-8 (RFC 3986, section 2.5).
 function escapePath(path: string): string {
   return path.replaceAll(/[^\x21-\x7e]/gu, encodeURIComponent);
+}
+
+// An empty query is a query too, but not to `search`.
+function queryOf(url: URL): string {
+  return /\?[^#]*/.exec(url.href)?.[0] ?? '';
+}
+
+// Headers are read byte by byte as Latin-1. Bytes beyond ASCII are sent back as they came, as curl does: most mean UTF-8.
+function escapeBytes(location: string): string {
+  return location.replaceAll(/[\x80-\xff]/g, (byte) => `%${Buffer.from(byte, 'latin1').toString('hex').toUpperCase()}`);
 }

@@ -96,6 +96,16 @@ test('values and cookies go from one step to the next', async () => {
   expect(lines[1]).toMatch(/^login +█+ .*POST 200 +http:\/\/a\.example/);
 });
 
+test('an address that was captured may be as long as those of single sign-on', async () => {
+  const next = `/sso?SAMLRequest=${'a'.repeat(6_000)}`;
+  await using server = await serve((request, response) => {
+    response.writeHead(request.url === '/' || request.url === next ? 200 : 404).end(next);
+  });
+  const host = `http://127.0.0.1:${server.port}`;
+  const following = [{ capture: { next: { regex: '^.*$' } } }, { url: '{{next}}' }];
+  expect(await run({ host, steps: following })).toMatchObject({ status: 'up' });
+});
+
 test('the first step that fails ends the flow, and secrets stay out of it', async () => {
   await using server = await serve((request, response, body) => {
     if (request.method === 'GET') return shop(request, response, body);

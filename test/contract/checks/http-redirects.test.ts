@@ -105,6 +105,30 @@ test.each(['http://0x7f.1/', 'http://2130706433/', 'http://①②⑦.0.0.1/', 'h
   },
 );
 
+const bytes = (text: string, encoding: BufferEncoding = 'utf8') => Buffer.from(text, encoding).toString('latin1');
+
+test.each([
+  [
+    'as long as those of single sign-on',
+    `/sso?SAMLRequest=${'a'.repeat(6_000)}`,
+    `/sso?SAMLRequest=${'a'.repeat(6_000)}`,
+  ],
+  ['with a backslash in its query', String.raw`/b?path=C:\x`, String.raw`/b?path=C:\x`],
+  ['with an empty query', '/b?', '/b?'],
+  ['in UTF-8 without escapes', bytes('/grüße?q=né'), '/gr%C3%BC%C3%9Fe?q=n%C3%A9'],
+  ['in Latin-1 without escapes', bytes('/grüße', 'latin1'), '/gr%FC%DFe'],
+])('a redirect to an address %s is followed', async (_, location, url) => {
+  await using one = await serveRedirects({ '/': [302, location] });
+  expect(inShort(await checkHttp(at(one, '/'), { redirects: 1 }))).toBe('up 200');
+  expect(one.asked.map((asked) => asked.url)).toEqual(['/', url]);
+});
+
+test('a redirect to a host in UTF-8 without escapes goes to its name', async () => {
+  await using one = await serveRedirects({ '/': [302, bytes('http://bücher.example/')] });
+  const gate = loopbackGate({ 'xn--bcher-kva.example': forbidden });
+  expect(inShort(await checkHttp(at(one, '/'), { redirects: 1 }, { gate }))).toBe('unknown node forbidden');
+});
+
 test.each([
   [301, 'POST', 'GET', ''],
   [302, 'POST', 'GET', ''],
