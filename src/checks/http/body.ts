@@ -12,8 +12,8 @@ export interface Body {
 
 export interface BodyOptions {
   readonly limit: number;
-  /** The content coding to undo (RFC 9110, section 8.4.1); null reads the bytes as they come. */
-  readonly coding: string | null;
+  /** The content codings to undo, in the order in which they were applied; without any the bytes are read as they come. */
+  readonly codings: readonly string[];
   /** Once the stream has ended: whether the body has. */
   readonly isWhole: () => boolean;
   /** Whether the content is wanted; otherwise it is counted only. */
@@ -24,9 +24,17 @@ export interface BodyOptions {
 
 export const emptyBody: Body = { bytes: 0, complete: true, content: Buffer.alloc(0) };
 
-/** The codings that `readBody` undoes. */
-export function isKnownCoding(coding: string): boolean {
-  return coding === 'identity' || decoders.has(coding);
+/** The content codings of a body, in the order in which they were applied (RFC 9110, section 8.4); those that do nothing are left out. */
+export function codingsIn(header: string | undefined): readonly string[] {
+  const names = (header ?? '').split(',').map((name) => name.trim().toLowerCase());
+  return names.filter((name) => !idle.has(name));
+}
+
+/** Why a body with these codings cannot be read; null if `readBody` undoes them. */
+export function codingFault(codings: readonly string[]): string | null {
+  const unknown = codings.find((name) => !decoders.has(name));
+  if (unknown !== undefined) return `the body has the unknown content coding "${unknown}"`;
+  return codings.length > mostCodings ? `the body has ${codings.length} content codings` : null;
 }
 
 /** A body that is there already, up to the limit. */
@@ -47,9 +55,12 @@ export function arrivedBody(
  */
 export async function readBody(
   stream: Readable,
-  { limit, coding, keep, isWhole, onBytes }: BodyOptions,
+  { limit, codings, keep, isWhole, onBytes }: BodyOptions,
 ): Promise<Body> {
-  const decoder = coding === null ? null : (decoders.get(coding)?.() ?? null);
+  const layers = codings.toReversed().flatMap((name) => {
+    const decoder = decoders.get(name)?.();
+    return decoder === undefined ? [] : [{ name, decoder }];
+  });
   const chunks: Buffer[] = [];
   let bytes = 0;
   try {
@@ -69,13 +80,22 @@ export async function readBody(
       stream.once('close', () => {
         if (!stream.readableEnded) reject(new EndedEarly());
       });
-      decoder?.on('error', (cause) => reject(new Error(`the body is not valid ${coding ?? ''}`, { cause })));
-      const source = decoder === null ? stream : stream.pipe(decoder);
+      const end = () => (isWhole() ? finish(true) : reject(new EndedEarly()));
+      let encodedBytes = 0;
+      if (layers.length > 0) stream.on('data', ({ length }: Buffer) => void (encodedBytes += length));
+      let source = stream;
+      for (const { name, decoder } of layers) {
+        // No bytes are not valid in any coding, but servers name one for empty bodies, and for answers that have none.
+        decoder.on('error', (cause) =>
+          encodedBytes === 0 ? end() : reject(new Error(`the body is not valid ${name}`, { cause })),
+        );
+        source = source.pipe(decoder);
+      }
       source.on('data', take);
-      source.once('end', () => (isWhole() ? finish(true) : reject(new EndedEarly())));
+      source.once('end', end);
     });
   } finally {
-    decoder?.destroy();
+    for (const { decoder } of layers) decoder.destroy();
   }
 }
 
@@ -87,6 +107,12 @@ export class EndedEarly extends Error {
     super('connection closed');
   }
 }
+
+// Each layer multiplies what a few bytes can become: curl takes as many.
+const mostCodings = 5;
+
+// "none" is no coding by name, but servers send it.
+const idle: ReadonlySet<string> = new Set(['', 'identity', 'none']);
 
 const decoders: ReadonlyMap<string, () => Transform> = new Map<string, () => Transform>([
   ['gzip', createGunzip],

@@ -12,7 +12,7 @@ import type { ArrivedAt, SentAt } from '../arrivals.ts';
 import type { Network } from '../reach.ts';
 import type { Certificate } from '../certificate.ts';
 import { handshakeFailure, verifyCertificate, startTls, type TlsOptions } from '../tls-connection.ts';
-import { arrivedBody, type Body, isKnownCoding, emptyBody, readBody } from './body.ts';
+import { arrivedBody, type Body, codingFault, codingsIn, emptyBody, readBody } from './body.ts';
 import { exchangeFailure } from './exchange-failure.ts';
 import type { Head } from './head.ts';
 import { requestHttp1 } from './http1.ts';
@@ -249,16 +249,17 @@ async function receive(
   { spec, keep, onBytes, network: { signal } }: HopOptions,
   result: HopResult,
 ): Promise<void> {
-  const coding = keep ? (headers['content-encoding']?.trim().toLowerCase() ?? null) : null;
-  if (coding !== null && !isKnownCoding(coding)) {
-    result.failure = failure('target', 'protocol', `the body has the unknown content coding "${coding}"`);
+  const codings = keep ? codingsIn(headers['content-encoding']) : [];
+  const fault = codingFault(codings);
+  if (fault !== null) {
+    result.failure = failure('target', 'protocol', fault);
     return;
   }
   const limit = spec.max_body;
-  const pieces = coding === null ? arrived() : null;
+  const pieces = codings.length === 0 ? arrived() : null;
   result.body =
     pieces === null
-      ? await orAbort(readBody(stream(), { limit, coding, keep, isWhole, onBytes }), signal)
+      ? await orAbort(readBody(stream(), { limit, codings, keep, isWhole, onBytes }), signal)
       : arrivedBody(pieces, { limit, keep, onBytes });
 }
 

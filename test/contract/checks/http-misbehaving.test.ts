@@ -1,4 +1,4 @@
-import { gzipSync } from 'node:zlib';
+import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
 import { http } from '#checks/http/index.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
@@ -209,6 +209,51 @@ test.each([
   expect(inShort(outcome)).toBe('down protocol');
   expect(outcome).toMatchObject({ failure: { message: expect.stringContaining(message) } });
   expect(inShort(await checkHttp(at(server)))).toBe('up 200');
+});
+
+test.each([
+  ['an empty name', '', Buffer.from('hello')],
+  ['the name of none', 'none', Buffer.from('hello')],
+  ['one beside the name of none', 'Identity, GZIP', gzipSync('hello')],
+  ['two in the order in which they were applied', 'gzip, br', brotliCompressSync(gzipSync('hello'))],
+])('a content coding: %s', async (_, coding, bytes) => {
+  await using server = await serveHttp((_request, response) => {
+    response.writeHead(200, { 'content-encoding': coding }).end(bytes);
+  });
+  const outcome = await checkHttp(at(server), { expect: { body: { regex: '^hello$' } } });
+  expect(outcome).toMatchObject({ status: 'up', detail: { body_bytes: 5, body_complete: true } });
+});
+
+test('a content coding of too many layers is not HTTP as it should be', async () => {
+  await using server = await serveHttp((_request, response) => {
+    response.writeHead(200, { 'content-encoding': 'gzip,'.repeat(6) }).end(gzipSync('hello'));
+  });
+  const outcome = await checkHttp(at(server), { expect: { body: { contains: 'x' } } });
+  expect(outcome).toMatchObject({ failure: { code: 'protocol', message: 'the body has 6 content codings' } });
+});
+
+test.each(['gzip', 'deflate', 'br', 'zstd', 'br, gzip'])(
+  'a body of no bytes is empty, whatever its coding: %s',
+  async (coding) => {
+    await using server = await serveHttp(({ url }, response) => {
+      response.writeHead(url === '/204' ? 204 : 200, { 'content-encoding': coding }).end();
+    });
+    const body = { not_contains: 'x', regex: '^$' };
+    for (const [path, method] of [
+      ['/', 'GET'],
+      ['/', 'HEAD'],
+      ['/204', 'GET'],
+    ] as const)
+      expect(await checkHttp(`${at(server)}${path}`, { method, expect: { body } })).toMatchObject({
+        status: 'up',
+        detail: { body_bytes: 0, body_complete: true },
+      });
+  },
+);
+
+test('a body of no bytes that ends early is not empty', async () => {
+  await using server = await serveText(`${ok}Content-Encoding: gzip\r\nTransfer-Encoding: chunked\r\n\r\n`);
+  expect(inShort(await checkHttp(at(server), { expect: { body: { not_contains: 'x' } } }))).toBe('down closed');
 });
 
 test('controls in what a server says do not get into the outcome', async () => {
