@@ -5,7 +5,7 @@ import { onceFor } from '#kernel/once-for.ts';
 import { EndedEarly } from './body.ts';
 import { type Head, maxHeaderBytes, reasonOf, type RequestEvents } from './head.ts';
 import { loadResponseParser, type ParsedHead } from './llhttp.ts';
-import { authorityOf, type HopRequest } from './redirect.ts';
+import { authorityOf, type HopRequest, lengthOf } from './redirect.ts';
 
 /**
  * Sends one request over an open connection and resolves with the head of the final answer (RFC 9112). It does so without
@@ -121,11 +121,13 @@ function send(socket: Socket, request: HopRequest, onSend: () => void): void {
 // The first request of a check is the same each time.
 const headOfRequest = onceFor(headText);
 
-function headText({ method, target, headers, body }: HopRequest): string {
+function headText(request: HopRequest): string {
+  const { method, target, headers } = request;
   let head = `${method} ${target.path} HTTP/1.1\r\n`;
   if (headers['host'] === undefined) head += `Host: ${authorityOf(target)}\r\n`;
   for (const [name, value] of Object.entries(headers)) head += `${titleCase(name)}: ${value}\r\n`;
-  if (body !== null) head += `Content-Length: ${Buffer.byteLength(body)}\r\n`;
+  const length = lengthOf(request);
+  if (length !== null) head += `Content-Length: ${length}\r\n`;
   // A spec has no such header, only a request for another protocol.
   return headers['connection'] === undefined ? `${head}Connection: close\r\n\r\n` : `${head}\r\n`;
 }

@@ -2,7 +2,7 @@ import { connect, constants, type IncomingHttpHeaders, type IncomingHttpStatusHe
 import type { Socket } from 'node:net';
 import { EndedEarly } from './body.ts';
 import { type Head, HeadersTooLarge, maxHeaderBytes, reasonOf, type RequestEvents } from './head.ts';
-import { authorityOf, urlOf } from './redirect.ts';
+import { authorityOf, lengthOf, urlOf } from './redirect.ts';
 
 /** Sends one request over an open TLS connection and resolves with the head of the final answer (RFC 9113). */
 export async function requestHttp2(
@@ -11,6 +11,7 @@ export async function requestHttp2(
 ): Promise<Head> {
   const { method, target, body } = request;
   const { host = authorityOf(target), ...headers } = request.headers;
+  const length = lengthOf(request);
   return new Promise((resolve, reject) => {
     const fail = (error: Error) => {
       onError(error);
@@ -26,7 +27,7 @@ export async function requestHttp2(
     const stream = session.request(
       {
         ...headers,
-        ...(body !== null && { 'content-length': String(Buffer.byteLength(body)) }),
+        ...(length !== null && { 'content-length': String(length) }),
         [constants.HTTP2_HEADER_METHOD]: method,
         [constants.HTTP2_HEADER_SCHEME]: 'https',
         [constants.HTTP2_HEADER_AUTHORITY]: host,

@@ -82,6 +82,15 @@ export function followRedirect(
   return { kind: 'follow', next };
 }
 
+/**
+ * The value of `content-length`, also of a body that is not there where the method has a meaning for one (RFC 9110, section 8.6): without
+ * it some servers answer 411. Null if it is to be left out.
+ */
+export function lengthOf({ method, body }: HopRequest): number | null {
+  if (body !== null) return Buffer.byteLength(body);
+  return method === 'POST' || method === 'PUT' || method === 'PATCH' ? 0 : null;
+}
+
 /** What makes a request the same as an earlier one. */
 export function visitOf({ method, target }: HopRequest): string {
   return `${method} ${urlOf(target)}`;

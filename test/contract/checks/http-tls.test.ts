@@ -208,6 +208,17 @@ test('HTTP/2 without a body, with a bad status, and with HEAD', async () => {
   expect(inShort(await checkHttp(at(server), { tls, method: 'HEAD' }))).toBe('up 200');
 });
 
+test('a POST without a body says over HTTP/2 too that its length is 0', async () => {
+  const lengths: (string | undefined)[] = [];
+  await using server = await serveHttp2(good, (request: Http2ServerRequest, response: Http2ServerResponse) => {
+    lengths.push(request.headers['content-length']);
+    response.end();
+  });
+  for (const method of ['POST', 'GET'] as const)
+    expect(await checkHttp(at(server), { tls, method })).toMatchObject({ status: 'up', detail: { version: '2' } });
+  expect(lengths).toEqual(['0', undefined]);
+});
+
 test('HTTP/2 is left alone where it is not wanted', async () => {
   const asked: Asked[] = [];
   await using server = await serveEcho(asked);

@@ -187,6 +187,22 @@ test.each(['HEAD', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const)('%s is sent', 
   expect(last().method).toBe(method);
 });
 
+// IIS and others answer 411 to a POST that does not say how long its body is (RFC 9110, section 8.6).
+test.each([
+  ['POST', '0'],
+  ['PUT', '0'],
+  ['PATCH', '0'],
+  ['GET', undefined],
+  ['HEAD', undefined],
+  ['DELETE', undefined],
+  ['OPTIONS', undefined],
+] as const)('a %s without a body says that its length is %s', async (method, length) => {
+  const { server, last } = await serveEcho();
+  await using _ = server;
+  await checkHttp(at(server), { method });
+  expect(last().headers['content-length']).toBe(length);
+});
+
 test.each([
   ['basic', { basic_auth: { username: 'jö', password: 'pass:word' } }, 'Basic asO2OnBhc3M6d29yZA=='],
   ['bearer', { bearer: 'token.of-mine' }, 'Bearer token.of-mine'],
