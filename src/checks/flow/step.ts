@@ -91,13 +91,16 @@ async function followWithCookies(first: HopRequest, step: FlowStep, run: FlowRun
   const settings = { tls, http2, max_body, redirects: 0, proxy: undefined, expect: step.expect };
   const readsBody =
     step.expect.body !== undefined || Object.values(step.capture).some((one) => 'json' in one || 'regex' in one);
+  const cookiesFor = ({ target }: HopRequest) => jar.headerFor(target, clock.now());
+  // A cookie that came with the redirect makes it another request: servers ask so whether cookies are taken.
+  const visitWithCookies = (one: HopRequest) => `${visitOf(one)} ${cookiesFor(one) ?? ''}`;
   const visited = new Set<string>();
   let request = first;
   let certificate: Certificate | null = null;
   for (;;) {
-    visited.add(visitOf(request));
+    visited.add(visitWithCookies(request));
     const pinned = await pinOnce(request.target.name, run, watch);
-    const cookies = jar.headerFor(request.target, clock.now());
+    const cookies = cookiesFor(request);
     const own = request.headers['cookie'];
     const all = [own, cookies].filter((one) => one !== undefined && one !== null).join('; ');
     const sent = all === '' ? request : { ...request, headers: { ...request.headers, cookie: all } };
@@ -107,8 +110,11 @@ async function followWithCookies(first: HopRequest, step: FlowStep, run: FlowRun
     const redirects = visited.size - 1;
     if (head === null || result.failure !== null) return { result, sent: request, redirects, certificate };
     jar.take(head.valuesOf('set-cookie'), request.target, clock.now());
-    const limit = step.redirects;
-    const next = followRedirect(request, head.status, head.headers.location, { visited, limit });
+    const next = followRedirect(request, head.status, head.headers.location, {
+      sent: visited.size,
+      isVisited: (other) => visited.has(visitWithCookies(other)),
+      limit: step.redirects,
+    });
     if (next.kind === 'final') return { result, sent: request, redirects, certificate };
     if (next.kind === 'refused')
       return { result: { ...result, failure: next.failure }, sent: request, redirects, certificate };

@@ -45,14 +45,15 @@ export async function follow(
 ): Promise<RedirectResult> {
   const { spec, network, watch } = options;
   const visited = new Set<string>();
+  const isVisited = (other: HopRequest) => visited.has(visitOf(other));
   const hops: Detail['hops'] = [];
   let request = first;
   let pinned = start;
   for (;;) {
     visited.add(visitOf(request));
     const sent = request;
-    const next = ({ status, headers }: Head): Redirect =>
-      followRedirect(sent, status, headers.location, { visited, limit: spec.redirects });
+    const history = { sent: visited.size, isVisited, limit: spec.redirects };
+    const next = ({ status, headers }: Head): Redirect => followRedirect(sent, status, headers.location, history);
     if (!pinned.ok) return { ...unsent, hops, address: null, url: urlOf(request.target), failure: pinned.failure };
     const wantsBody = (head: Head) => next(head).kind === 'final';
     const result = await sendRequest(sent, pinned, { ...options, wantsBody });

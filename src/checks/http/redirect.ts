@@ -56,6 +56,16 @@ export function authorityOf({ secure, name, port }: RedirectTarget): string {
   return port === defaultPort(secure) ? formatHost(name) : formatHostPort(name, port);
 }
 
+/** What was sent before a redirect. */
+export interface RedirectHistory {
+  /** The number of requests so far. */
+  readonly sent: number;
+  /** Whether the same request was sent before. */
+  readonly isVisited: (next: HopRequest) => boolean;
+  /** The most redirects that are followed. */
+  readonly limit: number;
+}
+
 /**
  * What to do about an answer (RFC 9110, section 15.4). Refused: too many redirects, one that leads back, from https to http, to another
  * scheme or to nowhere. 303, and 301 or 302 to a POST, turn the request into a GET without body.
@@ -64,10 +74,10 @@ export function followRedirect(
   request: HopRequest,
   status: number,
   location: string | undefined,
-  { visited, limit }: { readonly visited: ReadonlySet<string>; readonly limit: number },
+  { sent, isVisited, limit }: RedirectHistory,
 ): Redirect {
   if (limit === 0 || !redirectStatuses.has(status) || location === undefined) return { kind: 'final' };
-  if (visited.size > limit) return refused(`more than ${limit} redirects`);
+  if (sent > limit) return refused(`more than ${limit} redirects`);
   const base = urlOf(request.target);
   const escaped = escapeBytes(location);
   if (!URL.canParse(escaped, base)) return refused(`redirect to an invalid URL: ${location}`);
@@ -78,7 +88,7 @@ export function followRedirect(
   if (typeof target === 'string') return refused(`redirect to ${url.href}: it ${target}`);
   if (request.target.secure && !target.secure) return refused(`redirect from https to ${urlOf(target)}`);
   const next = redirected(request, status, target);
-  if (visited.has(visitOf(next))) return refused(`redirect loop: back to ${urlOf(target)}`);
+  if (isVisited(next)) return refused(`redirect loop: back to ${urlOf(target)}`);
   return { kind: 'follow', next };
 }
 

@@ -177,6 +177,34 @@ test('cookies of one host are not sent to another', async () => {
   expect(seen).toEqual([undefined, undefined, 'a=1']);
 });
 
+test('a redirect to the same address with a cookie is no loop', async () => {
+  await using server = await serve((request, response) => {
+    if (request.headers.cookie === 'seen=1') return void response.end('welcome');
+    return void response.writeHead(302, { location: '/', 'set-cookie': 'seen=1' }).end();
+  });
+  const host = `http://a.example:${server.port}`;
+  const step = { redirects: 1, expect: { body: { contains: 'welcome' } } };
+  expect(await run({ host, steps: [step] })).toMatchObject({
+    status: 'up',
+    detail: { steps: [{ status: 200, redirects: 1 }] },
+  });
+});
+
+test.each([
+  ['the same cookie', () => 'a=1', 'step 1: redirect loop: back to http://a.example:'],
+  ['ever another cookie', (count: number) => `a=${count}`, 'step 1: more than 3 redirects'],
+])('a redirect to the same address with %s is a loop', async (_, cookie, message) => {
+  let count = 0;
+  await using server = await serve((_request, response) => {
+    response.writeHead(302, { location: '/', 'set-cookie': cookie((count += 1)) }).end();
+  });
+  const outcome = await run({ host: `http://a.example:${server.port}`, steps: [{ redirects: 3 }] });
+  expect(outcome).toMatchObject({
+    status: 'down',
+    failure: { code: 'redirect', message: expect.stringContaining(message) },
+  });
+});
+
 test('one time for all steps', async () => {
   await using server = await serve((request, response) => void (request.url === '/slow' || response.end()));
   const spec = {

@@ -294,7 +294,7 @@ test('a relative location is taken from where the request went', () => {
   if (typeof target === 'string') throw new Error(target);
   const request = { target, method: 'GET', headers: {}, body: null, sameOrigin: true } as const;
   const next = (location: string) => {
-    const redirect = followRedirect(request, 302, location, { visited: new Set(['x']), limit: 1 });
+    const redirect = followRedirect(request, 302, location, { sent: 1, isVisited: () => false, limit: 1 });
     return redirect.kind === 'follow' ? urlOf(redirect.next.target) : redirect.kind;
   };
   expect(next('w')).toBe('https://a.example:8443/x/w');
