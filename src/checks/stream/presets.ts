@@ -36,6 +36,19 @@ const ldapStarted: Step = {
   words: 'a success result of StartTLS',
 };
 
+// What a server answers to a user it does not know: a request for a password, or an ErrorResponse (PostgreSQL, section 55.7). Some
+// SQLSTATEs refuse every user: no resources (class 53); it stops, has crashed or starts (57P01 to 57P03), as pg_isready takes it.
+// Lengths are no text, but four characters all the same.
+const postgresError = String.raw`\AE(?s:.{4})(?:[^C\x00][^\x00]*\x00)*`;
+const postgresAnswer: Step = {
+  do: 'expect',
+  expectation: {
+    regex: String.raw`\AR|${postgresError}(?:\x00|C(?:[^5]....|5[^37]...|57[^P]..|57P[^0].|57P0[^123])\x00)`,
+  },
+  refusal: { regex: String.raw`\A[^ER]|${postgresError}C(?:53...|57P0[123])\x00` },
+  words: 'a request for a password, or a refusal of this user alone',
+};
+
 const hello = [send('EHLO watchpost.invalid\\r\\n'), hear('^250 ', no)];
 
 const dialogues: Readonly<Record<StreamPreset, Dialogue>> = {
@@ -73,7 +86,7 @@ const dialogues: Readonly<Record<StreamPreset, Dialogue>> = {
   postgres: {
     greeting: [],
     secure: [sendBytes('00000008 04d2162f'), hear('^S', '^[NE]')],
-    rest: [sendBytes('00000018 00030000 75736572 00 7761746368706f7374 00 00'), hear('^[ER]', '^[^ER]')],
+    rest: [sendBytes('00000018 00030000 75736572 00 7761746368706f7374 00 00'), postgresAnswer],
   },
   // RFC 4253, section 4.2.
   ssh: { greeting: [hear(String.raw`^SSH-(?:2\.0|1\.99)-`, String.raw`^SSH-1\.[0-8]`)], secure: null, rest: [] },

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { issue, issueAuthority } from '../../support/certificates.ts';
 import { probeOnce } from '../../support/probe-once.ts';
 import { startSmtp } from '../../support/smtp.ts';
+import { tcpServer } from '../../support/tcp-servers.ts';
 import { talkingServer, type Turn } from '../../support/talking-server.ts';
 
 const authority = await issueAuthority();
@@ -129,6 +130,38 @@ test.each([
   // Without the refusal it would wait for the whole minute.
   const outcome = await probeOnce('tcp', { host: server.host, preset, timeout: '60s' });
   expect(outcome).toMatchObject({ status: 'down', failure: { code: 'answer' }, detail: { answer: says.trim() } });
+});
+
+function postgresError(...fields: readonly string[]): Buffer {
+  const body = `${fields.map((field) => `${field}\0`).join('')}\0`;
+  const length = Buffer.alloc(4);
+  length.writeUInt32BE(4 + Buffer.byteLength(body));
+  return Buffer.concat([Buffer.from('E'), length, Buffer.from(body)]);
+}
+
+test.each([
+  ['the user does not exist', ['SFATAL', 'VFATAL', 'C28000', 'Mrole "watchpost" does not exist'], 'up'],
+  ['a pooler knows no such user', ['SFATAL', 'C08P01', 'Mno such user: watchpost'], 'up'],
+  ['a long text', ['SFATAL', 'VFATAL', 'C28000', `M${'no entry for the host, '.repeat(10)}`], 'up'],
+  ['a text in another language', ['SSCHWERWIEGEND', 'VFATAL', 'C28000', 'MRolle »watchpost« existiert nicht'], 'up'],
+  ['no code', ['SFATAL', 'Mwho are you?'], 'up'],
+  ['it starts', ['SFATAL', 'VFATAL', 'C57P03', 'Mthe database system is starting up'], 'down'],
+  ['it is told to stop', ['SFATAL', 'VFATAL', 'C57P01', 'Mterminating connection'], 'down'],
+  ['a neighbour has crashed', ['SWARNING', 'VWARNING', 'C57P02', 'Mterminating connection'], 'down'],
+  ['its sessions are used up', ['SFATAL', 'VFATAL', 'C53300', 'Msorry, too many clients already'], 'down'],
+  ['its disk is full', ['SFATAL', 'VFATAL', 'C53100', 'Mcould not write'], 'down'],
+])('postgres refuses because %s', async (_, fields, status) => {
+  const says = postgresError(...fields);
+  await using server = await talkingServer([{ say: says.subarray(0, 1) }, { say: says.subarray(1) }]);
+  expect(await probeOnce('tcp', { host: server.host, preset: 'postgres', timeout: '60s' })).toMatchObject({ status });
+});
+
+test('a server of postgres that ends without room for a process is down', async () => {
+  await using server = await tcpServer((socket) => void socket.end('Ecould not fork new process for connection\n\0'));
+  expect(await probeOnce('tcp', { host: server.host, preset: 'postgres', timeout: '60s' })).toMatchObject({
+    status: 'down',
+    failure: { code: 'answer' },
+  });
 });
 
 test('a server of postgres without TLS says so at once', async () => {

@@ -1,3 +1,6 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Client } from 'pg';
 import type { TestContext } from 'vitest';
 import { describe, expect, test } from 'vitest';
 import { issue } from '../../support/certificates.ts';
@@ -77,6 +80,39 @@ describe('postgres', () => {
       expect(await ask(options)).toMatchObject({ status: 'down', failure: { source: 'target', code, message } });
     const refused = await probeOnce('postgres', { host: server.host, password: '${none}' });
     expect(JSON.stringify(refused)).not.toContain('${none}');
+  });
+
+  test('a server that stops, or has no room for anyone, is not up by its dialogue either', async (context) => {
+    needsProgram(context, 'pg_config', 'postgresql');
+    await using server = await startPostgres(made);
+    const { port } = server;
+    const ask = async () => probeOnce('tcp', { host: server.host, preset: 'postgres' });
+    await expect.poll(ask, { timeout: 20_000 }).toMatchObject({ status: 'up' });
+    const sessions = Array.from(
+      { length: 100 },
+      () => new Client({ port, host: '127.0.0.1', user: 'postgres', password }),
+    );
+    for (const session of sessions) session.on('error', () => {});
+    try {
+      for (const session of sessions) await session.connect();
+      expect(await ask()).toMatchObject({
+        status: 'down',
+        failure: { code: 'answer', message: expect.stringContaining('C53300') },
+      });
+      for (const session of sessions.slice(1)) await session.end();
+      await expect.poll(ask, { timeout: 20_000 }).toMatchObject({ status: 'up' });
+      // It waits for sessions to end, and refuses new ones.
+      process.kill(
+        Number(readFileSync(join(server.folder, 'data', 'postmaster.pid'), 'utf8').split('\n')[0]),
+        'SIGTERM',
+      );
+      await expect.poll(ask, { timeout: 20_000 }).toMatchObject({
+        status: 'down',
+        failure: { code: 'answer', message: expect.stringContaining('C57P03') },
+      });
+    } finally {
+      await Promise.allSettled(sessions.map(async (session) => session.end()));
+    }
   });
 });
 
