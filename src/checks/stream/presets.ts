@@ -12,7 +12,6 @@ const hear = (regex: string, refusal: string): Step => ({
   expectation: { regex },
   refusal: { regex: refusal },
 });
-const hearBytes = (hex: string): Step => ({ do: 'expect', expectation: { hex } });
 
 interface Dialogue {
   readonly greeting: readonly Step[];
@@ -34,6 +33,14 @@ const ldapStarted: Step = {
   expectation: { regex: String.raw`(?s)\x02\x01\x01\x78.{1,5}?\x0a\x01\x00` },
   refusal: { regex: String.raw`(?s)\x02\x01(?:\x01\x78.{1,5}?\x0a\x01[^\x00]|\x00\x78)` },
   words: 'a success result of StartTLS',
+};
+
+// The BindResponse to message 2: servers may refuse an anonymous bind, but not as busy (51) or unavailable (52).
+const ldapBound: Step = {
+  do: 'expect',
+  expectation: { regex: String.raw`(?s)\x02\x01\x02\x61.{1,5}?\x0a\x01[^\x33\x34]` },
+  refusal: { regex: String.raw`(?s)\x02\x01(?:\x02\x61.{1,5}?\x0a\x01[\x33\x34]|\x00\x78)` },
+  words: 'a result of the bind other than busy or unavailable',
 };
 
 // What a server answers to a user it does not know: a request for a password, or an ErrorResponse (PostgreSQL, section 55.7). Some
@@ -80,7 +87,7 @@ const dialogues: Readonly<Record<StreamPreset, Dialogue>> = {
   ldap: {
     greeting: [],
     secure: [sendBytes('301d 020101 7718 8016 312e332e362e312e342e312e313436362e3230303337'), ldapStarted],
-    rest: [sendBytes('300c 020102 6007 020103 0400 8000'), hearBytes('020102 61'), sendBytes('3005 020103 4200')],
+    rest: [sendBytes('300c 020102 6007 020103 0400 8000'), ldapBound, sendBytes('3005 020103 4200')],
   },
   // PostgreSQL's protocol 3.0: SSLRequest, which is answered by one byte, and a message of startup for no user there is.
   postgres: {

@@ -187,6 +187,17 @@ test.each([
   }
 });
 
+test.each([
+  ['invalidCredentials', '300c 020102 6107 0a0131 0400 0400', 'up'],
+  ['unwillingToPerform, with long lengths', '308400000010 020102 618400000007 0a0135 0400 0400', 'up'],
+  ['busy', '300c 020102 6107 0a0133 0400 0400', 'down'],
+  ['unavailable, with long lengths', '308400000010 020102 618400000007 0a0134 0400 0400', 'down'],
+  ['a notice of disconnection', '300c 020100 7807 0a0134 0400 0400', 'down'],
+])('an LDAP server that answers an anonymous bind with %s', async (_, says, status) => {
+  await using server = await talkingServer([{ hear: '\u0060\u0007' }, { say: hex(says) }]);
+  expect(await probeOnce('tcp', { host: server.host, preset: 'ldap', timeout: '60s' })).toMatchObject({ status });
+});
+
 test('an LDAP server that writes lengths in the long form starts TLS', async () => {
   const says = { say: hex('308400000010 020101 788400000007 0a0100 0400 0400') };
   const script: readonly Turn[] = [{ hear: '1.3.6.1.4.1.1466.20037' }, says, 'starttls'];
