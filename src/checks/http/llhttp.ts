@@ -42,7 +42,8 @@ export type MakeParser = (events: ParserEvents, maxHeadBytes: number) => Respons
 
 /**
  * Prepares llhttp, the parser of Node itself (https://github.com/nodejs/llhttp), as undici carries it, once for the process: as
- * strict as Node's own client, without what that does besides.
+ * strict as Node's own client, without what that does besides, except that header fields may be folded (RFC 9112, section 5.2), and that
+ * an interim answer does not end the connection, whatever it says.
  */
 export async function loadResponseParser(): Promise<MakeParser> {
   return (maker ??= prepare());
@@ -64,6 +65,8 @@ const calls = [
   'llhttp_execute',
   'llhttp_finish',
   'llhttp_get_http_minor',
+  'llhttp_set_lenient_headers',
+  'llhttp_set_lenient_keep_alive',
   'llhttp_get_error_reason',
   'llhttp_errno_name',
 ] as const;
@@ -124,6 +127,16 @@ const nothing = Buffer.alloc(0);
 // Sockets hand out no more at a time.
 const roomBytes = 65_536;
 
+// Tabs and what is no control in Latin-1 or ASCII (RFC 9110, section 5.5).
+const noHeaderText = /[^\t\x20-\x7e\x80-\xff]/;
+
+// Where a line was folded: no value has this character.
+const fold = '\n';
+
+function unfold(text: string): string {
+  return text.includes(fold) ? text.replaceAll(/[\t ]*\n[\t ]*/g, ' ').trim() : text;
+}
+
 function createParser(
   library: Library,
   room: number,
@@ -132,6 +145,8 @@ function createParser(
   maxHeadBytes: number,
 ): ResponseParser {
   const pointer = library.llhttp_alloc(responses);
+  library.llhttp_set_lenient_headers(pointer, 1);
+  library.llhttp_set_lenient_keep_alive(pointer, 1);
   let chunk: Buffer = nothing;
   let headBytes = 0;
   let last: 'reason' | 'name' | 'value' = 'value';
@@ -139,15 +154,25 @@ function createParser(
   let raw: string[] = [];
   let done = false;
   let hasHead = false;
+  // Positions among all that was read: where the chunk begins, and where the last part of a header ended.
+  let chunkStart = 0;
+  let partEnd = 0;
+  let hasControl = false;
 
   parsers.set(pointer, {
     onText(kind, at, length) {
       headBytes += length;
       if (headBytes > maxHeadBytes) return fail;
       const part = chunk.toString('latin1', at - room, at - room + length);
+      // The parser does not look at values once they may be folded.
+      hasControl = kind === 'value' && noHeaderText.test(part);
+      if (hasControl) return fail;
+      const start = chunkStart + at - room;
+      const isFolded = kind === 'value' && last === 'value' && start !== partEnd;
+      partEnd = start + length;
       // A text may come in pieces, and an empty value not at all.
       if (kind === 'reason') reason += part;
-      else if (kind === last) raw.push((raw.pop() ?? '') + part);
+      else if (kind === last) raw.push(`${raw.pop() ?? ''}${isFolded ? fold : ''}${part}`);
       else {
         if (kind === 'name' && raw.length % 2 === 1) raw.push('');
         raw.push(part);
@@ -158,7 +183,8 @@ function createParser(
     onHeadersComplete(status) {
       hasHead = true;
       if (raw.length % 2 === 1) raw.push('');
-      const follows = events.onHead({ status, reason, minor: library.llhttp_get_http_minor(pointer), raw });
+      const unfolded = raw.map(unfold);
+      const follows = events.onHead({ status, reason, minor: library.llhttp_get_http_minor(pointer), raw: unfolded });
       headBytes = 0;
       last = 'value';
       reason = '';
@@ -178,6 +204,7 @@ function createParser(
   function judge(code: number): void {
     if (code === codes.ok || done) return;
     if (headBytes > maxHeadBytes) throw new ParseError('HPE_HEADER_OVERFLOW', 'Header overflow');
+    if (hasControl) throw new ParseError('HPE_INVALID_HEADER_TOKEN', 'Invalid header value char');
     const reason = textAt(library.llhttp_get_error_reason(pointer));
     throw new ParseError(textAt(library.llhttp_errno_name(code)), hasHead ? reason : `${reason}${beginning()}`);
   }
@@ -200,6 +227,7 @@ function createParser(
         chunk = bytes.subarray(start, start + roomBytes);
         new Uint8Array(library.memory.buffer, room, roomBytes).set(chunk);
         judge(library.llhttp_execute(pointer, room, chunk.length));
+        chunkStart += chunk.length;
       }
     },
     finish: () => judge(library.llhttp_finish(pointer)),

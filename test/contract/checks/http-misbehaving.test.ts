@@ -83,6 +83,22 @@ test.each([
   await server.drained();
 });
 
+// RFC 9112, section 5.2, has user agents take folded lines; interim answers say of the final one only that it is to come.
+test.each([
+  ['a header that is folded', [`${ok}X-A: one\r\n  two\r\n\tthree\r\nContent-Length: 2\r\n\r\nok`]],
+  [
+    'an interim answer that closes',
+    ['HTTP/1.1 103 Early\r\nConnection: close\r\n\r\n', `${ok}Content-Length: 2\r\n\r\nok`],
+  ],
+  ['an interim answer of HTTP/1.0', ['HTTP/1.0 100 Continue\r\n\r\n', `${ok}Content-Length: 2\r\n\r\nok`]],
+])('%s is HTTP', async (name, texts) => {
+  await using server = await serveText(...texts);
+  const headers: Record<string, string> = name.includes('folded') ? { 'x-a': 'one two three' } : {};
+  const outcome = await checkHttp(at(server), { expect: { headers, body: { regex: '^ok$' } } });
+  expect(outcome).toMatchObject({ status: 'up', detail: { status: 200, body_bytes: 2 } });
+  await server.drained();
+});
+
 test('a server that says more than the length it announced is taken by its word', async () => {
   await using server = await serveText(`${ok}Content-Length: 5\r\n\r\nhello and more`);
   const outcome = await checkHttp(at(server), { expect: { body: { regex: '^hello$' } } });

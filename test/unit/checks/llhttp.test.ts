@@ -25,7 +25,8 @@ function read(pieces: readonly Buffer[], limit = 16_384) {
 
 const answer = Buffer.from(
   'HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n' +
-    'HTTP/1.1 200 Fine indeed\r\nServer: x\r\nX-Empty:\r\nX-Part: one\r\nX-Part: two\r\nTransfer-Encoding: chunked\r\n\r\n' +
+    'HTTP/1.1 200 Fine indeed\r\nServer: x\r\nX-Empty:\r\nX-Part: one\r\nX-Part: two\r\n' +
+    'X-Long: one\r\n  two \r\n\tthree\r\n \r\nX-Late:\r\n four\r\nTransfer-Encoding: chunked\r\n\r\n' +
     '5\r\nhello\r\n6;ext=1\r\n world\r\n0\r\nTrailer: t\r\n\r\nHTTP/1.1 500 Not read\r\n\r\n',
   'latin1',
 );
@@ -46,6 +47,10 @@ test('an answer is read the same, however it comes in pieces', () => {
         'one',
         'X-Part',
         'two',
+        'X-Long',
+        'one two three',
+        'X-Late',
+        'four',
         'Transfer-Encoding',
         'chunked',
       ]);
@@ -67,6 +72,9 @@ test.each([
   ['two lengths', 'HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n', 'HPE_UNEXPECTED_CONTENT_LENGTH'],
   ['a length that is none', 'HTTP/1.1 200 OK\r\nContent-Length: 1a\r\n\r\n', 'HPE_INVALID_CONTENT_LENGTH'],
   ['a version that is none', 'HTTP/7.1 200 OK\r\n\r\n', 'HPE_INVALID_VERSION'],
+  ['a null in a header', 'HTTP/1.1 200 OK\r\nA: b\0c\r\n\r\n', 'HPE_INVALID_HEADER_TOKEN'],
+  ['an escape in a header', 'HTTP/1.1 200 OK\r\nA: b\x1bc\r\n\r\n', 'HPE_INVALID_HEADER_TOKEN'],
+  ['a header without a line end', 'HTTP/1.1 200 OK\r\nA: b\nC: d\r\n\r\n', 'HPE_'],
   ['a header name with a space', 'HTTP/1.1 200 OK\r\nA b: c\r\n\r\n', 'HPE_INVALID_HEADER_TOKEN'],
   ['a line end without its first half', 'HTTP/1.1 200 OK\nA: b\n\n', 'HPE_'],
   ['more headers than may be', `HTTP/1.1 200 OK\r\nA: ${'b'.repeat(20_000)}\r\n\r\n`, 'HPE_HEADER_OVERFLOW'],
