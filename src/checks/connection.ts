@@ -4,8 +4,9 @@ import { systemCode } from '#kernel/errors.ts';
 import { formatDuration } from '#kernel/units.ts';
 import type { ProbeEnvironment } from './check.ts';
 import type { Gate, PinnedAddress } from './gate.ts';
-import { connectFailure } from './network-errors.ts';
+import { connectFailure, refused } from './network-errors.ts';
 import { type Failure, failure, toSeconds } from './outcome.ts';
+import { isConnectedToItself } from './own-port.ts';
 import { type ArrivedAt, observeArrivals, observeSending, type SentAt } from './arrivals.ts';
 import type { LimitReceiving, ReadArrivalAge, ReadHandshake, ReadSentAge } from './tcp-info.ts';
 
@@ -77,7 +78,7 @@ export async function openConnection(
   });
   try {
     const made = await orAbort(handshake(socket, timing, limitReceiving), signal);
-    const refusal = gate.verify(pinned, socket);
+    const refusal = gate.verify(pinned, socket) ?? (isConnectedToItself(socket) ? refused() : null);
     const arrivedAt = observeArrivals(clock, (what) => readArrivalAge(socket, what));
     const sentAt = observeSending(clock, () => readSentAge(socket));
     if (refusal === null) return { ok: true, pinned, socket, arrivedAt, sentAt, ...made };

@@ -3,6 +3,7 @@ import type { Clock } from '#kernel/clock.ts';
 import { messageOf, systemCode } from '#kernel/errors.ts';
 import type { AddressFamily } from './address.ts';
 import { type Failure, failure } from './outcome.ts';
+import { type ConnectedEnds, isConnectedToItself } from './own-port.ts';
 
 /** The other end of a conversation: an address that the gate pinned, or one of the node's own name servers. */
 export interface Peer {
@@ -101,10 +102,8 @@ export async function converse<Reply>(
         });
       };
       const start = () => {
-        const refused = options.verify({
-          remoteAddress: socket.remoteAddress().address,
-          localAddress: socket.address().address,
-        });
+        const ends = endsOf(socket);
+        const refused = options.verify(ends) ?? (isConnectedToItself(ends) ? closedPort(peer) : null);
         if (refused !== null) return end({ kind: 'failed', failure: refused });
         for (const at of options.sendAtMs) {
           if (at <= 0) send();
@@ -152,14 +151,29 @@ function connect(
 }
 
 // With a connected socket, udp(7) reports ICMP errors on receiving; what connect(2) or send(2) refuse is this machine's.
-function socketFailure(error: unknown, { address, port }: Peer): Failure {
+function socketFailure(error: unknown, peer: Peer): Failure {
+  const { address } = peer;
   const code = systemCode(error) ?? messageOf(error);
-  if (code === 'ECONNREFUSED') return failure('target', 'refused', `connection refused: UDP port ${port} is closed`);
+  if (code === 'ECONNREFUSED') return closedPort(peer);
   const fromNetwork = error instanceof Error && 'syscall' in error && error.syscall === 'recvmsg';
   const unreachable = failure('target', 'unreachable', `${address} is unreachable (${code})`);
   if (code === 'EHOSTUNREACH' || code === 'ENETUNREACH') return unreachable;
   if (fromNetwork && networkErrors.has(code)) return unreachable;
   return failure('node', 'local', `this node cannot send to ${address}: ${code}`);
+}
+
+function closedPort({ port }: Peer): Failure {
+  return failure('target', 'refused', `connection refused: UDP port ${port} is closed`);
+}
+
+function endsOf(socket: Socket): ConnectedEnds {
+  const [local, remote] = [socket.address(), socket.remoteAddress()];
+  return {
+    localAddress: local.address,
+    localPort: local.port,
+    remoteAddress: remote.address,
+    remotePort: remote.port,
+  };
 }
 
 const networkErrors: ReadonlySet<string> = new Set(['EHOSTDOWN', 'ENONET', 'ENOPROTOOPT', 'EPROTO']);

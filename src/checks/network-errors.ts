@@ -49,7 +49,7 @@ export function tlsReasonOf(error: unknown): string {
 export function connectFailure(error: unknown): Failure {
   switch (systemCode(error)) {
     case 'ECONNREFUSED':
-      return failure('target', 'refused', 'connection refused');
+      return refused();
     case 'ETIMEDOUT':
       return failure('target', 'timeout', 'connection timed out');
     case 'ECONNRESET':
@@ -60,4 +60,9 @@ export function connectFailure(error: unknown): Failure {
     default:
       return failure('node', 'local', `this node could not connect: ${messageOf(error)}`);
   }
+}
+
+/** The failure of a port that is closed. */
+export function refused(): Failure {
+  return failure('target', 'refused', 'connection refused');
 }

@@ -1,7 +1,8 @@
 import { connect, type Socket } from 'node:net';
 import type { Clock } from '#kernel/clock.ts';
 import { closeSocket } from '../connection.ts';
-import { connectFailure, streamFailure } from '../network-errors.ts';
+import { connectFailure, refused, streamFailure } from '../network-errors.ts';
+import { isConnectedToItself } from '../own-port.ts';
 import type { DatagramAddresses, Peer } from '../datagram.ts';
 import { type Failure, failure } from '../outcome.ts';
 
@@ -48,9 +49,9 @@ export async function askOverStream(peer: Peer, query: Buffer, options: StreamQu
       });
       socket.on('connect', () => {
         connected = true;
-        const refused = options.verify(endsOf(socket));
-        if (refused === null) socket.write(framed(query));
-        else fail(refused);
+        const refusal = options.verify(endsOf(socket)) ?? (isConnectedToItself(socket) ? refused() : null);
+        if (refusal === null) socket.write(framed(query));
+        else fail(refusal);
       });
       readFrame(socket, (bytes) => resolve({ kind: 'reply', bytes }));
       socket.on('end', () =>
