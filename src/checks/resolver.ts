@@ -158,10 +158,14 @@ async function resolveAny(
   families: readonly AddressFamily[],
 ): Promise<ResolveResult> {
   let exists = false;
-  for (const candidate of names) {
+  let hasFailed = false;
+  for (const [index, candidate] of names.entries()) {
     const lookup = await resolveOne(session, candidate, families);
     if ('addresses' in lookup) return resolved(name, lookup.addresses, families);
-    if (lookup.miss === 'silence' || lookup.miss === 'error') {
+    if (lookup.miss === 'error') hasFailed = true;
+    // Like glibc, and unlike musl: the servers of one domain of the search list say nothing of the others.
+    const isLast = candidate === name || index === names.length - 1;
+    if (lookup.miss === 'silence' || (hasFailed && isLast)) {
       await session.control().catch((error: unknown) => {
         if (!(error instanceof DeadlineError)) throw error;
       });

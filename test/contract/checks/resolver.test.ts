@@ -156,6 +156,41 @@ test('a name that exists somewhere in the search list without an address is said
   });
 });
 
+// In Kubernetes, with "ndots:5", every name goes through the search list first, whose domains may have broken servers.
+test.each([
+  ['two labels', 'search broken.example two.example\noptions ndots:5\n', { 'a.example': ['192.0.2.7'] }],
+  [
+    'a name of a later domain',
+    'search broken.example example\noptions ndots:5\n',
+    { 'a.example.example': ['192.0.2.7'] },
+  ],
+])('goes on behind a domain of the search list that fails: %s', async (_, conf, names) => {
+  const servers = zone(names);
+  await using server = await dnsServer((name, type, count) =>
+    name.endsWith('.broken.example') ? { rcode: 'SERVFAIL' } : servers(name, type, count),
+  );
+  const resolver = resolverAt(server, { '/etc/resolv.conf': conf });
+  expect(await resolver.resolve('a.example', { families: both, search: true, signal })).toEqual({
+    ok: true,
+    addresses: ['192.0.2.7'],
+  });
+});
+
+test.each([
+  ['a domain of the search list', 'web', 'web.broken.example'],
+  ['the name itself', 'web.example', 'web.example'],
+])('a name that is nowhere else may be where %s fails', async (_, name, failing) => {
+  const servers = zone({ 'web.example.two.example': ['192.0.2.66'] });
+  await using server = await dnsServer((asked, type, count) =>
+    asked === failing ? { rcode: 'SERVFAIL' } : servers(asked, type, count),
+  );
+  const resolver = resolverAt(server, { '/etc/resolv.conf': 'search broken.example two.example\n' });
+  expect(await resolver.resolve(name, { families: both, search: true, signal })).toMatchObject({
+    ok: false,
+    failure: { source: 'target', code: 'name_server' },
+  });
+});
+
 test.each([
   ['the name by an expired deadline where the resolver answers otherwise', rootAnd(() => null), 'target'],
   ['the resolver by an expired deadline where it answers nothing', () => null, 'resolver'],
