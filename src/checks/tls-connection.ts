@@ -6,6 +6,7 @@ import {
   type ConnectionOptions,
   type DetailedPeerCertificate,
   type SecureContext,
+  type SecureContextOptions,
   type TLSSocket,
 } from 'node:tls';
 import { orAbort } from '#kernel/clock.ts';
@@ -39,12 +40,20 @@ function tlsOptions(socket: Socket, options: TlsOptions): ConnectionOptions {
     socket,
     rejectUnauthorized: false,
     ...(isIP(options.serverName) === 0 ? { servername: options.serverName } : {}),
-    ...(options.ca === undefined ? {} : { ca: options.ca }),
+    ...(options.ca === undefined ? {} : trusting(options.ca)),
     ...(options.context === undefined ? {} : { secureContext: options.context }),
     ...(options.minVersion === undefined ? {} : { minVersion: options.minVersion }),
     ...(options.onStaple === undefined ? {} : { requestOCSP: true }),
     ...(options.alpn === undefined ? {} : { ALPNProtocols: [...options.alpn] }),
   };
+}
+
+/**
+ * Options for `createSecureContext` to trust these PEM certificates alone: also those that are no roots, such as an intermediate or the
+ * server's own, which OpenSSL by itself trusts only if it finds the root above them.
+ */
+export function trusting(ca: string): Pick<SecureContextOptions, 'ca' | 'allowPartialTrustChain'> {
+  return { ca, allowPartialTrustChain: true };
 }
 
 /**

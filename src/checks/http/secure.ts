@@ -1,5 +1,5 @@
 import { createSecureContext, type SecureContext } from 'node:tls';
-import type { TlsOptions } from '../tls-connection.ts';
+import { type TlsOptions, trusting } from '../tls-connection.ts';
 import type { HopRequest } from './redirect.ts';
 import type { Spec } from './spec.ts';
 
@@ -21,5 +21,5 @@ export function secureOptions(spec: Pick<Spec, 'tls' | 'http2'>, { target, sameO
 
 function contextOf(ca: string | undefined, client: Spec['tls']['client']): SecureContext {
   if (ca === undefined && client === undefined) return (wellKnown ??= createSecureContext());
-  return createSecureContext({ ...(ca !== undefined && { ca }), ...client });
+  return createSecureContext({ ...(ca !== undefined && trusting(ca)), ...client });
 }

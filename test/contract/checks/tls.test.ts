@@ -1,11 +1,16 @@
 import { X509Certificate } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { issue, issueAuthority } from '../../support/certificates.ts';
+import { issue, issueAuthority, issueIntermediate } from '../../support/certificates.ts';
+import { serveHttps } from '../../support/http-servers.ts';
 import { probeOnce } from '../../support/probe-once.ts';
 import { closedPort, tcpServer, tlsServer } from '../../support/tcp-servers.ts';
 
 const authority = await issueAuthority();
 const certificate = await issue({ names: ['a.example'], ips: ['127.0.0.1'], ca: authority });
+const intermediate = await issueIntermediate(authority);
+const leaf = await issue({ ips: ['127.0.0.1'], ca: intermediate });
+const expired = await issueIntermediate(authority, [-30, -1]);
+const stale = await issue({ ips: ['127.0.0.1'], ca: expired });
 const { fingerprint256 } = new X509Certificate(certificate.cert);
 
 test('a good certificate is up, with the time of the handshake', async () => {
@@ -36,6 +41,32 @@ test.each([
   expect(outcome.status).toBe(status);
   expect(outcome.status === 'up' ? null : outcome.failure.code).toBe(code);
   expect(outcome.detail).toMatchObject({ tls: { protocol: 'TLSv1.3' } });
+});
+
+// As curl and blackbox_exporter take it: what `ca` names is trusted, whether or not another authority vouches for it.
+test.each([
+  ['an intermediate', intermediate.cert, 'up', null],
+  ["the server's own certificate", leaf.cert, 'up', null],
+  ['an intermediate that has expired', expired.cert, 'down', 'certificate_expired'],
+  ['another certificate of the same authority', certificate.cert, 'down', 'certificate_untrusted'],
+])('%s as the authority', async (_, ca, status, code) => {
+  const chain = ca === expired.cert ? { key: stale.key, cert: stale.cert } : leaf;
+  await using server = await tlsServer(chain, () => {});
+  await using web = await serveHttps(chain, (_request, response) => void response.end());
+  const outcomes = [
+    await probeOnce('tls', { host: server.host, ca }),
+    await probeOnce('http', { host: `https://127.0.0.1:${web.port}`, tls: { ca } }),
+  ];
+  for (const outcome of outcomes) {
+    expect(outcome.status).toBe(status);
+    expect(outcome.status === 'up' ? null : outcome.failure.code).toBe(code);
+  }
+});
+
+test('certificates that lead nowhere do not harm those that do, in whatever order', async () => {
+  const cert = [leaf.cert, expired.cert, authority.cert, intermediate.cert].join('\n');
+  await using server = await tlsServer({ key: leaf.key, cert }, () => {});
+  expect(await probeOnce('tls', { host: server.host, ca: authority.cert })).toMatchObject({ status: 'up' });
 });
 
 test('a server without TLS, one that is silent and a closed port are down', async () => {

@@ -6,7 +6,14 @@ import { closeSocket, type Connection } from '../../connection.ts';
 import { type Network, within } from '../../reach.ts';
 import { converse } from '../../stream/conversation.ts';
 import type { PinnedAddress } from '../../gate.ts';
-import { distinguishedLine, handshakeFailure, namesOf, presentedChain, startTls } from '../../tls-connection.ts';
+import {
+  distinguishedLine,
+  handshakeFailure,
+  namesOf,
+  presentedChain,
+  startTls,
+  trusting,
+} from '../../tls-connection.ts';
 import type { TlsEvidence } from '../detail.ts';
 import type { TlsPlan } from '../plan.ts';
 import { type GatherContext, PartUnavailableError } from './context.ts';
@@ -82,7 +89,7 @@ async function handshake(
   let context;
   try {
     context = createSecureContext({
-      ...(tls.ca !== undefined && { ca: tls.ca }),
+      ...(tls.ca !== undefined && trusting(tls.ca)),
       ...tls.client,
       ...(range !== null && { minVersion: range.version, maxVersion: range.version }),
       ...(range !== null && old.includes(range) && { ciphers: 'DEFAULT@SECLEVEL=0' }),
