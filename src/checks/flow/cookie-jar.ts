@@ -1,5 +1,6 @@
 import { isIP } from 'node:net';
 import type { RedirectTarget } from '../http/redirect.ts';
+import { cookieDate } from './cookie-date.ts';
 
 interface Cookie {
   readonly name: string;
@@ -100,8 +101,7 @@ function parse(header: string, from: RedirectTarget, now: number): Cookie | null
 function expiryOf(attributes: ReadonlyMap<string, string>, now: number): number {
   const age = attributes.get('max-age');
   if (age !== undefined && /^-?\d+$/.test(age)) return Number(age) <= 0 ? -Infinity : now + Number(age) * 1_000;
-  const date = Date.parse(attributes.get('expires') ?? '');
-  return Number.isNaN(date) ? Infinity : date;
+  return cookieDate(attributes.get('expires') ?? '') ?? Infinity;
 }
 
 const pathOf = ({ path }: RedirectTarget) => path.replace(/[?#].*$/s, '');
