@@ -174,7 +174,7 @@ function chosenBefore(rows: readonly PendingDelivery[], pause: RequestedPause | 
   return { due, nextAt, incidents: [...messages.values()].flat().map(({ delivery }) => delivery.incidentId) };
 }
 
-// Incidents that have ended while the message about their beginning waits for its retry; nobody needs a reminder any more.
+// Incidents that have ended while the message about their beginning, or a reminder, waits for its retry.
 function endedSince(rows: readonly PendingDelivery[], now: number): ReadonlySet<string> {
   const isEnd = ({ delivery: { kind }, message }: PendingDelivery) =>
     message === null && (kind === 'resolved' || kind === 'closed');

@@ -168,7 +168,7 @@ export function createSender(options: SenderOptions): MessageSender {
   };
 }
 
-// That a repeat is refused for good says nothing about the first; refused again, several incidents are told in smaller groups.
+// That a repeat is refused for good says nothing about the first; refused again, several incidents go in smaller groups.
 const mayHaveArrived = (parts: MessageParts): boolean => parts.length === 1 || !parts.some(wasRefused);
 
 const allOf = ({ sent, merged }: MessageParts[number]) => [sent, ...merged];
