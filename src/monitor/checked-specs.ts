@@ -7,25 +7,38 @@ import type { RoundRecord } from './judge/round-record.ts';
 import type { Target } from './judge/target.ts';
 import type { ChangedTarget } from './watch/watch-set.ts';
 
-/** By which spec each target was checked last, before a start too. */
+/** By which spec each target was checked last, before a start too. Of targets that are not watched nothing is kept. */
 export interface CheckedSpecs {
+  /** Those of these targets, which are to be watched, that have another spec. Reads what is stored of those that are not known. */
+  othersAmong(targets: readonly ChangedTarget[]): readonly ChangedTarget[];
   /** Whether the target has another spec than before, so that its earlier results say nothing about it. */
   isAnother(changed: ChangedTarget): boolean;
   /** The target is checked by its spec from now on. Gives the record with which that is stored, or the given one if it is stored. */
   note(target: Target, record: RoundRecord | null, now: number): RoundRecord | null;
+  /** The target is not watched any more. */
+  forget(target: string): void;
 }
 
-/** `stored` has the digest of the last spec of each target, by name. */
-export function createCheckedSpecs(stored: ReadonlyMap<string, string>): CheckedSpecs {
-  const last = new Map(stored);
+/** `read` gives the digest of the last spec of each of these targets, by name. */
+export function createCheckedSpecs(read: (targets: ReadonlySet<string>) => ReadonlyMap<string, string>): CheckedSpecs {
+  const last = new Map<string, string>();
   const digestOf = createDigests();
 
+  function isAnother({ before, target }: ChangedTarget): boolean {
+    if (before !== null) return !isDeepStrictEqual(before.spec, target.spec);
+    const known = last.get(target.name);
+    return known !== undefined && areOfOtherSpecs(known, digestOf(target.spec));
+  }
+
   return {
-    isAnother({ before, target }) {
-      if (before !== null) return !isDeepStrictEqual(before.spec, target.spec);
-      const known = last.get(target.name);
-      return known !== undefined && areOfOtherSpecs(known, digestOf(target.spec));
+    othersAmong(targets) {
+      const names = targets.flatMap(({ before, target: { name } }) =>
+        before === null && !last.has(name) ? [name] : [],
+      );
+      if (names.length > 0) for (const [name, spec] of read(new Set(names))) last.set(name, spec);
+      return targets.filter(isAnother);
     },
+    isAnother,
     note(target, record, now) {
       const { name } = target;
       const spec = digestOf(target.spec);
@@ -34,6 +47,7 @@ export function createCheckedSpecs(stored: ReadonlyMap<string, string>): Checked
       const nothing = { target: name, dueAt: now, votes: [], states: [], incidents: [], deliveries: [] };
       return { ...(record ?? nothing), spec };
     },
+    forget: (target) => void last.delete(target),
   };
 }
 

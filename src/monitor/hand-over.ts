@@ -31,6 +31,7 @@ export function createHandOver({ assessor, specs, memories, recorder, clock }: T
     const known = memories.get(name) ?? nothingRemembered;
     const { memory, record: left } = carryOver(name, known, { last, next, isAnother }, now);
     if (next !== null) memories.set(name, memory);
+    if (next === null) specs.forget(name);
     const record = next === null ? left : specs.note(next, left, now);
     if (record !== null) recorder.note(record);
   };

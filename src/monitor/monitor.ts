@@ -112,7 +112,7 @@ export function startMonitor(settings: MonitorSettings, ports: MonitorPorts): Mo
   const stored = store.load();
   const assessor = createAssessor(ownOf(stored), () => runner.url ?? '', clockSteps.between);
   const memories = memoriesOf(stored);
-  const specs = createCheckedSpecs(store.checkedSpecs());
+  const specs = createCheckedSpecs((targets) => store.checkedSpecs(targets));
   const past = createPast({ budgets: assessor.budgets, store, rounds: () => rounds, clock });
   const recorder = createRecorder({ ...ports, onRecorded: (record) => recorded(record, past, events) });
   const { promise: ended, resolve, reject } = Promise.withResolvers<void>();
@@ -136,7 +136,7 @@ export function startMonitor(settings: MonitorSettings, ports: MonitorPorts): Mo
     const { targets, maintenance, unknownAfterMs, doubtLimitMs } = inForce;
     const { applied, changed } = watchSet.want(targets);
     past.setTargets(targets);
-    const anew = changed.filter((one) => specs.isAnother(one));
+    const anew = specs.othersAmong(changed);
     const memoryOf = (name: string) => memories.get(name) ?? nothingRemembered;
     assessor.setTargets(targets, memoryOf, maintenance, unknownAfterMs, doubtLimitMs);
     lookBack(assessor, store, changed, anew, clock.now());

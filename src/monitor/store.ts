@@ -6,8 +6,8 @@ import type { DeliveryStore } from './notify/delivery-store.ts';
 /** The monitor's memory. Every method that writes is one transaction. */
 export interface MonitorStore extends DeliveryStore, StoredPeriods {
   load(): readonly StoredTarget[];
-  /** The last `spec` of the records of each target, by name. */
-  checkedSpecs(): ReadonlyMap<string, string>;
+  /** The last `spec` of the records of each of these targets, by name. */
+  checkedSpecs(targets: ReadonlySet<string>): ReadonlyMap<string, string>;
   /** The good results of these targets that were due at `since` or later, oldest first. */
   recentSuccesses(since: number, targets: ReadonlySet<string>): Iterable<StoredSuccess>;
   /** The silences that end after `now`. */

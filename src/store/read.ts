@@ -41,10 +41,15 @@ export function readTargets(database: BetterSQLite3Database): readonly StoredTar
   return [...found.values()];
 }
 
-/** A digest of the spec by which each target was checked last, if it is known. */
-export function readCheckedSpecs(database: BetterSQLite3Database): ReadonlyMap<string, string> {
+/** A digest of the spec by which each of these targets was checked last, if it is known. */
+export function readCheckedSpecs(
+  database: BetterSQLite3Database,
+  wanted: ReadonlySet<string>,
+): ReadonlyMap<string, string> {
   const rows = database.select({ name: targets.name, spec: targets.spec }).from(targets).where(isNotNull(targets.spec));
-  return new Map(rows.all().flatMap(({ name, spec }) => (spec === null ? [] : [[name, spec] as const])));
+  return new Map(
+    rows.all().flatMap(({ name, spec }) => (spec === null || !wanted.has(name) ? [] : [[name, spec] as const])),
+  );
 }
 
 /** The good results of these targets that are not sealed and were due at `since` or later, in order: one scan for all targets. */

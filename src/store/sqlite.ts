@@ -229,7 +229,7 @@ function memoryOf(
 
   return {
     load: () => guard(() => readTargets(database)),
-    checkedSpecs: () => guard(() => readCheckedSpecs(database)),
+    checkedSpecs: (wanted) => guard(() => readCheckedSpecs(database, wanted)),
     recentSuccesses: (since, wanted) =>
       guard(() => {
         commitWaiting();

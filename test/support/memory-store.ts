@@ -41,8 +41,8 @@ export class MemoryStore extends MemoryDeliveries implements MonitorStore {
     return [...stored.values()];
   }
 
-  checkedSpecs(): ReadonlyMap<string, string> {
-    return new Map(this.#specs);
+  checkedSpecs(targets: ReadonlySet<string>): ReadonlyMap<string, string> {
+    return new Map([...this.#specs].filter(([name]) => targets.has(name)));
   }
 
   recentSuccesses(since: number, targets: ReadonlySet<string>): readonly StoredSuccess[] {

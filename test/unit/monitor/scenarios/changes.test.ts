@@ -457,9 +457,7 @@ test('a start with another order of options, or by a version with other options,
     {
       minute: 7,
       also: async (running) => {
-        const [digest = ''] = [...running.store.checkedSpecs()].flatMap(([name, one]) =>
-          name === 'shop' ? [one] : [],
-        );
+        const digest = running.store.checkedSpecs(new Set(['shop'])).get('shop') ?? '';
         const known = { target: 'shop', dueAt: 0, votes: [], states: [], incidents: [], deliveries: [] };
         await running.store.record({ ...known, spec: digest.replace(/^.{6}/, 'before') });
         await running.restart({ targets: [{ ...before, spec: spec({ b: '3' }) }, blog] });
