@@ -64,6 +64,7 @@ interface MessageGroup {
  *  2. What the recipient is to hear later only, or never, is left aside.
  *  3. The rest is grouped: by severity, and by whether incidents begin, go on or are over.
  *  4. A group goes when its first part has waited for company; but for critical beginnings, not within the interval after the last of its sort.
+ *     The end of an earlier incident of a target goes before the beginning of the next one.
  *  5. Nothing goes before the time that the other side asked for, but what an operator retries.
  *  6. After too many messages of its severity, the next one has to wait, and then covers everything; a critical beginning goes out at once, with everything.
  */
@@ -87,7 +88,7 @@ export function nextMessage(
   const later = left
     .flatMap(({ timing }) => (timing.kind === 'later' ? [timing] : []))
     .toSorted((a, b) => a.until - b.until)[0];
-  const groups = groupsOf(parts, policy, sent, now)
+  const groups = endsFirst(groupsOf(parts, policy, sent, now))
     .map((group) => afterPause(group, requestedPause))
     .map((group) => afterStorm(group, policy, sent));
   const next = groups.toSorted((a, b) => a.at - b.at)[0];
@@ -107,6 +108,22 @@ interface ScheduledGroup extends Omit<MessageGroup, 'reason'> {
   /** Whether too many messages went out lately: then the next one tells everything at once. */
   readonly isStorm: boolean;
 }
+
+// Of a target that is down again: that it was up is said before that, or the last word would be that it is up.
+function endsFirst(groups: readonly MessageGroup[]): readonly MessageGroup[] {
+  const beginnings = groups.filter(({ parts: [{ kind }] }) => kind === 'opened');
+  const hurried: MessageGroup[] = [];
+  const others: MessageGroup[] = [];
+  for (const group of groups) {
+    const targets = new Set(isOver(group) ? group.parts.map(({ incident }) => incident.target) : []);
+    const again = beginnings.filter(({ parts }) => parts.some(({ incident }) => targets.has(incident.target)));
+    if (again.length === 0) others.push(group);
+    else hurried.push({ ...group, at: Math.min(group.at, ...again.map(({ at }) => at)) });
+  }
+  return [...hurried, ...others];
+}
+
+const isOver = ({ parts: [{ kind }] }: MessageGroup): boolean => phaseOf(kind) === 'over';
 
 function afterPause(group: MessageGroup, pause: RequestedPause | undefined): MessageGroup {
   const at = pauseEnd(group.parts, pause);

@@ -68,6 +68,27 @@ async function restart(changes: Partial<DeliveryPolicy> = {}): Promise<void> {
   await clock.advance(0);
 }
 
+test('the end of an incident goes before the beginning of the next one of its target', async () => {
+  outbox.start();
+  const [blog, shop] = [down('blog'), down('shop')];
+  for (const incident of [blog, shop]) tell(incident, 'opened');
+  await clock.advance(minute);
+  tell(over(blog), 'resolved');
+  await clock.advance(minute);
+  // The next end has to wait for five minutes after that one, but for this.
+  tell(over(shop), 'resolved');
+  await clock.advance(minute);
+  expect(email.attempts.map(({ message }) => message.kind)).toEqual(['opened', 'resolved']);
+  tell({ ...down('shop'), id: 'shop/down/2' }, 'opened');
+  await clock.advance(minute);
+  expect(
+    email.attempts.slice(2).map(({ message: { kind, incidents } }) => [kind, incidents.map(({ id }) => id)]),
+  ).toEqual([
+    ['resolved', ['shop/down/1']],
+    ['opened', ['shop/down/2']],
+  ]);
+});
+
 describe('an incident whose message is refused for good', () => {
   const toldOf = (target: string, kinds: readonly string[]) =>
     email.attempts.some(
