@@ -115,13 +115,17 @@ function endsFirst(groups: readonly MessageGroup[]): readonly MessageGroup[] {
   const hurried: MessageGroup[] = [];
   const others: MessageGroup[] = [];
   for (const group of groups) {
-    const targets = new Set(isOver(group) ? group.parts.map(({ incident }) => incident.target) : []);
+    // What was tried keeps its own time: it must not delay a beginning again and again.
+    const isHurried = isOver(group) && !group.parts.some(wasTried);
+    const targets = new Set(isHurried ? group.parts.map(({ incident }) => incident.target) : []);
     const again = beginnings.filter(({ parts }) => parts.some(({ incident }) => targets.has(incident.target)));
     if (again.length === 0) others.push(group);
     else hurried.push({ ...group, at: Math.min(group.at, ...again.map(({ at }) => at)) });
   }
   return [...hurried, ...others];
 }
+
+const wasTried = ({ rows }: MessagePart): boolean => rows.some(({ delivery }) => delivery.attempts > 0);
 
 const isOver = ({ parts: [{ kind }] }: MessageGroup): boolean => phaseOf(kind) === 'over';
 

@@ -89,6 +89,20 @@ test('the end of an incident goes before the beginning of the next one of its ta
   ]);
 });
 
+test('an end that was tried is not tried again before each attempt of a beginning', async () => {
+  outbox.start();
+  tell(down('shop'), 'opened');
+  await clock.advance(minute);
+  email.answer = () => refusedForNow;
+  tell(over(down('shop')), 'resolved');
+  tell({ ...down('shop'), id: 'shop/down/2' }, 'opened');
+  await clock.advance(10 * minute);
+  const kinds = email.attempts.slice(1).map(({ message }) => message.kind);
+  expect(kinds[0]).toBe('resolved');
+  const countOf = (wanted: string) => kinds.filter((kind) => kind === wanted).length;
+  expect(countOf('opened')).toBeGreaterThan(2 * countOf('resolved'));
+});
+
 describe('an incident whose message is refused for good', () => {
   const toldOf = (target: string, kinds: readonly string[]) =>
     email.attempts.some(
